@@ -1,4 +1,4 @@
-// Command nexus takes a goal and brings back landed commits.
+// Command nexus turns a goal into landed commits.
 package main
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 )
 
-// together is how far apart two signals are at least that are not one and the same: a
-// terminal and a parent, or a program that manages processes, may send it twice.
+// together is the least time between two separate signals: a terminal and a parent, or a
+// program that manages processes, may send one signal twice.
 const together = 200 * time.Millisecond
 
 func main() {
-	log.SetOutput(io.Discard) // where libraries mutter; what people must know is an error
+	log.SetOutput(io.Discard) // output of libraries; everything that people must know is an error
 	parent := background.FindParent()
 	asks := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !parent.SharesTerminal() { // or else it goes on without its terminal
+	if !parent.SharesTerminal() { // otherwise it would continue without its terminal
 		asks = append(asks, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), asks...)

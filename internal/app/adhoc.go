@@ -33,7 +33,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// Reply is what came of an ad-hoc session.
+// Reply is the result of an ad-hoc session.
 type Reply struct {
 	Outcome nexus.Outcome   `json:"outcome"`
 	Why     string          `json:"why,omitzero"`
@@ -43,17 +43,17 @@ type Reply struct {
 	Money   nexus.Money     `json:"money"`
 	Usage   nexus.Usage     `json:"usage"`
 
-	Model string `json:"-"` // that was asked
+	Model string `json:"-"` // that was used
 }
 
-// Adhoc has sessions outside of any run. It holds what they have in common:
-// the role, its models and one purse. Its sessions may be had at once. Nothing
-// of them is journaled, and what they cost counts against the day.
+// Adhoc runs sessions outside of any run. It holds their common parts: the role, its models and
+// one budget. Its sessions may run in parallel. Nothing of them is journaled, and their cost
+// counts against the day.
 type Adhoc struct {
 	app    *App
 	config config.Config
 	role   agent.Role
-	top    string // the repository's, whose customs hold
+	top    string // the repository's, whose rules apply
 	models *provider.Models
 	tap    provider.RecordingTransport
 	box    *sandbox.Box
@@ -61,8 +61,8 @@ type Adhoc struct {
 	stop   context.CancelCauseFunc
 }
 
-// OpenAdhoc opens what sessions in a role need. It refuses where nothing may
-// start. The context that it returns ends when the kill switch is thrown.
+// OpenAdhoc prepares sessions in a role. It fails where nothing may start. The returned context
+// ends when the kill switch is on.
 func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, traffic provider.Traffic, heard func(nexus.Fact)) (*Adhoc, context.Context, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
@@ -88,7 +88,7 @@ func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, t
 		}
 	}
 	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.SubagentTool }) // the repository is the user's own, and this is no run
-	role.Turns = 0                                                                                                                         // the limits say how many
+	role.Turns = 0                                                                                                                         // the limits set the number
 	s.role = role
 	if s.models, err = provider.NewModels(c, a.Env, a.Now); err != nil {
 		return nil, nil, err
@@ -111,25 +111,25 @@ func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, t
 	return s, ctx, nil
 }
 
-// Close gives back what the sitting held.
+// Close releases the resources of the sessions.
 func (s *Adhoc) Close(ctx context.Context) {
 	s.stop(nil)
 	s.till.close(context.WithoutCancel(ctx))
 	s.app.closeRecording(s.tap)
 }
 
-// Spent returns what its sessions cost so far.
+// Spent returns the cost of its sessions so far.
 func (s *Adhoc) Spent() nexus.Money {
 	s.till.mu.Lock()
 	defer s.till.mu.Unlock()
 	return s.till.ledger.Spent()
 }
 
-// SetRecorder lets somebody record each call before it is made, and what it cost: a call is not made where that
-// fails.
+// SetRecorder sets a function that records each call before it is made, and its cost. A call
+// whose recording fails is not made.
 func (s *Adhoc) SetRecorder(keep func(facts ...nexus.Fact) error) { s.till.keep = keep }
 
-// Pick returns the role's model, and another one where that one failed.
+// Pick returns the role's model, or another one if that model is the failed one.
 func (s *Adhoc) Pick(failed string) (worker.Model, error) {
 	if failed == "" {
 		return s.models.Pick(s.role.Name, s.role.Tier, "")
@@ -138,20 +138,20 @@ func (s *Adhoc) Pick(failed string) (worker.Model, error) {
 	return m, err
 }
 
-// SessionRequest is what one session is about.
+// SessionRequest describes one session.
 type SessionRequest struct {
-	Session nexus.SessionID // begins with the attempt that it is said to be of
+	Session nexus.SessionID // begins with the attempt that it is recorded under
 	Dir     string          // where it works; empty: the working directory
-	Text    string          // what it is told first
-	Handin  json.RawMessage // JSON Schema of what it submits; nil: a summary
-	Failed  string          // model that is not asked again, where there is another
+	Text    string          // its first message
+	Handin  json.RawMessage // JSON Schema of its submission; nil: a summary
+	Failed  string          // model that is not used again if there is another
 }
 
-// maxRetryAfter is the most that a provider may ask to be left alone while somebody
-// waits for the session.
+// maxRetryAfter is the longest wait that a provider may ask for while a person waits for the
+// session.
 const maxRetryAfter = 15 * time.Minute
 
-// Ask has a session.
+// Ask runs a session.
 func (s *Adhoc) Ask(ctx context.Context, t SessionRequest) (Reply, error) {
 	model, err := s.Pick(t.Failed)
 	if err != nil {
@@ -204,8 +204,8 @@ func (s *Adhoc) Ask(ctx context.Context, t SessionRequest) (Reply, error) {
 	return Reply{out.Outcome, out.Why, out.Text, out.Handin, out.Turns, s.Spent(), out.Usage, model.Name}, err
 }
 
-// RunSession lets an agent work in the working directory: no plan, no gates, no
-// landing, and nothing is journaled.
+// RunSession lets an agent work in the working directory: no plan, no gates, no landing, and
+// nothing is journaled.
 func (a *App) RunSession(ctx context.Context, c config.Config, role nexus.Role, text string, traffic provider.Traffic, heard func(nexus.Fact)) (Reply, error) {
 	s, ctx, err := a.OpenAdhoc(ctx, c, role, traffic, heard)
 	if err != nil {
@@ -216,8 +216,8 @@ func (a *App) RunSession(ctx context.Context, c config.Config, role nexus.Role, 
 	return s.Ask(ctx, SessionRequest{Session: id, Text: "Conversation: " + string(id) + "\n\n" + text})
 }
 
-// toolEnvironment returns what an agent works with in a directory that is the user's
-// own, and what gives it back.
+// toolEnvironment returns the tools' environment for an agent in a directory of the user, and a
+// function that releases it.
 func toolEnvironment(a *App, c config.Config, role agent.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
 	env := tool.Env{
 		Dir: dir, Box: box, Now: a.Now, Theirs: true, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: Rules(c, role.Name), Hidden: files.HiddenRules{Show: c.Policy.Show},
@@ -243,8 +243,8 @@ func toolEnvironment(a *App, c config.Config, role agent.Role, dir string, box *
 	}, nil
 }
 
-// lastBlobStore keeps nothing but what was put last: a session outside of any run
-// is never taken up again. One goroutine owns it.
+// lastBlobStore stores only the last blob: a session outside of any run is never resumed. One
+// goroutine owns it.
 type lastBlobStore struct {
 	mask *secret.Masker
 	hash string
@@ -270,11 +270,11 @@ func (f *lastBlobStore) Get(hash string) ([]byte, error) {
 // adhocRecorder is the [agent.Recorder] of sessions outside of any run.
 type adhocRecorder struct {
 	heard func(nexus.Fact)
-	keep  func(facts ...nexus.Fact) error // records what is paid; nil: nobody does
+	keep  func(facts ...nexus.Fact) error // records calls and their costs; nil: they are not recorded
 	purse *dailybudget.Ledger
 	day   nexus.Money // the cap that all runs share
 
-	mu     sync.Mutex // guards the ledger and the purse
+	mu     sync.Mutex // guards the ledger and the daily budget
 	ledger budget.Ledger
 }
 
@@ -332,9 +332,9 @@ func (d *adhocRecorder) Reserve(ctx context.Context, r nexus.BudgetReserved, don
 	return nil, nil
 }
 
-// close tells the purse what the session used in the end.
+// close records the final spending of the session in the daily budget.
 func (d *adhocRecorder) close(ctx context.Context) {
 	own, _ := d.ledger.Claim(nexus.BudgetReserved{})
-	_, _, _ = d.purse.Claim(ctx, own, 0) // it holds at least as much
+	_, _, _ = d.purse.Claim(ctx, own, 0) // the reservation is at least as large
 	_ = d.purse.Close()                  // only a lock
 }

@@ -22,43 +22,42 @@ import (
 )
 
 const (
-	probeTime  = 15 * time.Second // for an agent program to answer; it is asked next to others
+	probeTime  = 15 * time.Second // for the answer of an agent program; several are probed in parallel
 	probeBytes = 64 << 10
 	modelBytes = 8 << 20 // of its models
 	probeAge   = 24 * time.Hour
 )
 
-// AgentProbe is what a program says about itself.
+// AgentProbe is the information that an agent program prints about itself.
 type AgentProbe struct {
-	Version string   `json:"version,omitzero"` // empty: it does not say
-	Models  []string `json:"models,omitempty"` // as it names them; none: it does not say
-	Helps   bool     `json:"helps,omitzero"`   // it says what it can do, which is what follows
+	Version string   `json:"version,omitzero"` // empty: it prints none
+	Models  []string `json:"models,omitempty"` // in its own names; none: it prints none
+	Helps   bool     `json:"helps,omitzero"`   // it lists its features, which are in the fields below
 	Resumes bool     `json:"resumes,omitzero"` // it continues conversations
 	Lacks   []string `json:"lacks,omitempty"`  // flags that Nexus starts it with and that it does not know
-	Kept    []string `json:"kept,omitempty"`   // why a login that it renewed was not written back; the user's own is as it was
-	Home    string   `json:"home,omitzero"`    // where such a login still is; empty: nowhere
+	Kept    []string `json:"kept,omitempty"`   // why a renewed login was not written back; the user's own is unchanged
+	Home    string   `json:"home,omitzero"`    // directory with such a login; empty: none
 
-	late bool // it did not answer in time, which says nothing of the next time
+	late bool // it did not answer in time, which does not predict the next time
 }
 
-// cachedProbe is what a program said, for a day and as long as it is the same.
+// cachedProbe is the probe of a program, valid for a day and until the program changes.
 type cachedProbe struct {
-	ID string    `json:"id"` // what tells it from another
+	ID string    `json:"id"` // identifies the program
 	At time.Time `json:"at"`
 
 	AgentProbe
 }
 
-// Probes returns what the agent programs that are installed say about themselves,
-// by name. Each is asked in the sandbox, once a day for as long as it is the same.
-// One that somebody trusts is asked for its models as it is at work, with a copy of
-// its login, its variables and its hosts, for they depend on that. Nothing else is
-// asked with more than an empty home and no network.
+// Probes returns the probes of the installed agent programs, by name. Each is probed in the
+// sandbox, once a day or when it changes. A trusted program gets a copy of its login, its
+// variables and its hosts for the list of models, as at work, because the list depends on them.
+// All others get an empty home and no network.
 func (a *App) Probes(ctx context.Context, c config.Config, all []Agent) map[string]AgentProbe {
 	book := filepath.Join(a.StateHome(), "agents.json")
 	known := map[string]cachedProbe{}
 	if data, err := os.ReadFile(book); err == nil {
-		_ = json.Unmarshal(data, &known) // else all are asked again
+		_ = json.Unmarshal(data, &known) // else all are probed again
 	}
 	box, err := sandbox.Find(ctx, sandbox.Auto)
 	if err != nil {
@@ -88,13 +87,13 @@ func (a *App) Probes(ctx context.Context, c config.Config, all []Agent) map[stri
 	}
 	work.Wait()
 	if data, err := json.Marshal(known); err == nil && asked && ctx.Err() == nil {
-		_ = disk.Replace(book, data) // they are asked again
+		_ = disk.Replace(book, data) // they are probed again
 	}
 	return now
 }
 
-// probeID tells a program from another in its place, and from itself with another
-// login; empty for none.
+// probeID identifies a program, and its login: it changes if another program is in its place,
+// or if the login changes; "" for none.
 func (a *App) probeID(one Agent) string {
 	id := fileID(one.File)
 	if id == "" {
@@ -103,13 +102,13 @@ func (a *App) probeID(one Agent) string {
 	id = fmt.Sprintf("2 %s %s %q %t", id, one.Speaks, one.Args, one.Trusted)
 	for _, name := range one.Login {
 		if info, err := os.Stat(filepath.Join(a.Env("HOME"), name)); err == nil && one.Trusted {
-			id += fmt.Sprintf(" %s %d", name, info.Size()) // a token that is renewed has the same models
+			id += fmt.Sprintf(" %s %d", name, info.Size()) // by size: a renewed token has the same models
 		}
 	}
 	return id
 }
 
-// fileID tells a file from another in its place, empty for none.
+// fileID identifies a file: it changes if another file is in its place; "" for none.
 func fileID(file string) string {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -122,17 +121,17 @@ func fileID(file string) string {
 	return fmt.Sprintf("%s %d %d %d", file, inode, info.Size(), info.ModTime().UnixNano())
 }
 
-// prober asks one program.
+// prober probes one program.
 type prober struct {
 	box  *sandbox.Box
 	one  Agent
-	dir  string // where it is started
+	dir  string // its working directory
 	path string
-	seen []string // directories that have to be seen so that it runs
+	seen []string // directories that it must be able to read
 	said AgentProbe
 }
 
-// probe has a program say what it is.
+// probe runs a program and reads its description.
 func (a *App) probe(ctx context.Context, box *sandbox.Box, set config.Config, one Agent) AgentProbe {
 	dir, err := os.MkdirTemp("", "nexus-agent-")
 	if err != nil {
@@ -162,7 +161,7 @@ func (a *App) probe(ctx context.Context, box *sandbox.Box, set config.Config, on
 	} else {
 		p.probeCommands(ctx, bare, work)
 	}
-	if signed { // it may have renewed it, and some makers take an old one no more
+	if signed { // it may have renewed it, and some makers no longer accept an old one
 		renewed, secrets, err := agentcli.Login{Program: one.Program, Home: own, User: a.Env("HOME")}.Renew()
 		a.maskSecrets(secrets)
 		p.said.noteRenewal(renewed, err, own)
@@ -170,7 +169,8 @@ func (a *App) probe(ctx context.Context, box *sandbox.Box, set config.Config, on
 	return p.said
 }
 
-// noteRenewal notes what was not written back of a login that the program renewed in a home.
+// noteRenewal records which files of a login that the program renewed in a home were not
+// written back.
 func (p *AgentProbe) noteRenewal(all []agentcli.RenewedFile, err error, home string) {
 	for _, r := range all {
 		if r.Kept != "" {
@@ -182,15 +182,15 @@ func (p *AgentProbe) noteRenewal(all []agentcli.RenewedFile, err error, home str
 	}
 }
 
-// maskSecrets makes the mask know secrets.
+// maskSecrets adds secrets to the mask.
 func (a *App) maskSecrets(secrets []string) {
 	for _, s := range secrets {
 		a.Mask.Learn(s)
 	}
 }
 
-// addTrustedAccess gives a program what somebody agreed to: its login, its variables and its
-// hosts. It reports whether that worked.
+// addTrustedAccess gives a program the access that a person agreed to: its login, its variables
+// and its hosts. It reports whether that succeeded.
 func (a *App) addTrustedAccess(set config.Config, one Agent, home string, c *sandbox.Command) bool {
 	secrets, err := one.Home(home, a.Env("HOME"))
 	a.maskSecrets(secrets)
@@ -203,10 +203,10 @@ func (a *App) addTrustedAccess(set config.Config, one Agent, home string, c *san
 	return err == nil && failed == nil
 }
 
-// probeACP has a program say what it is that speaks the Agent Client Protocol.
+// probeACP reads the description of a program that speaks the Agent Client Protocol.
 func (p *prober) probeACP(ctx context.Context, work sandbox.Command, signed bool) {
 	program := p.one.Program
-	program.Env = nil // it is in the command, where it may have it
+	program.Env = nil // the sandbox command contains it, if the program may have it
 	timed, stop := context.WithTimeoutCause(ctx, probeTime, context.DeadlineExceeded)
 	defer stop()
 	told, err := acp.Probe(timed, acp.Launch{Program: program, File: p.one.File, Run: p.box.Run, Command: work, Silence: probeTime}, signed)
@@ -220,8 +220,7 @@ func (p *prober) probeACP(ctx context.Context, work sandbox.Command, signed bool
 	}
 }
 
-// probeCommands has a program say by its help what it can do, and by a command which
-// models it has.
+// probeCommands reads the features of a program from its help, and its models from a command.
 func (p *prober) probeCommands(ctx context.Context, bare string, work sandbox.Command) {
 	if args := p.one.HelpArgs(); args != nil {
 		if help, ok := p.runProgram(ctx, p.command(bare), probeBytes, args...); ok && len(bytes.TrimSpace(help)) > 0 {
@@ -239,14 +238,14 @@ func (p *prober) probeCommands(ctx context.Context, bare string, work sandbox.Co
 	}
 }
 
-// command is how it is started with a home, without its arguments.
+// command returns the command that starts it with a home, without its arguments.
 func (p *prober) command(home string) sandbox.Command {
 	return sandbox.Command{
 		Dir: p.dir, Env: []string{"PATH=" + p.path, "HOME=" + home, "NO_COLOR=1"}, Readable: p.seen, Writable: []string{p.dir, home},
 	}
 }
 
-// runProgram runs it, and returns what it printed and whether it ended well.
+// runProgram runs it, and returns its output and whether it succeeded.
 func (p *prober) runProgram(ctx context.Context, c sandbox.Command, most int64, args ...string) (out []byte, ok bool) {
 	c.Args, c.Timeout, c.Cap = append([]string{p.one.File}, args...), probeTime, most
 	r, err := p.box.Run(ctx, c)
@@ -257,7 +256,7 @@ func (p *prober) runProgram(ctx context.Context, c sandbox.Command, most int64, 
 	return r.Stdout, err == nil && !r.TimedOut && r.Exit == 0
 }
 
-// version returns the first word of a text that looks like a version.
+// version returns the first word of a text that has the form of a version.
 func version(text string) string {
 	for word := range strings.FieldsSeq(text) {
 		word = strings.Trim(word, "(),v.")

@@ -19,12 +19,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/rules"
 )
 
-// maxInstructionFile is the most bytes that a file may have which tells agents something.
+// maxInstructionFile is the size of the largest file with instructions for agents, in bytes.
 const maxInstructionFile = 1 << 20
 
-// LoadRoles returns the roles of a repository, with what the configuration says
-// about them. They go to a provider, and the repository may be anybody's, so
-// no link is followed out of it.
+// LoadRoles returns the roles of a repository, with the settings for them. They are sent to a
+// provider, and the repository may be anybody's, so no link is followed out of it.
 func LoadRoles(dir string, c config.Config) (roles map[nexus.Role]agent.Role, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -45,7 +44,7 @@ func LoadRoles(dir string, c config.Config) (roles map[nexus.Role]agent.Role, er
 	return roles, nil
 }
 
-// AgentRules returns what the repository at dir and its user say to agents.
+// AgentRules returns the rules for agents of the repository at dir and of its user.
 func (a *App) AgentRules(dir string, c config.Config) (*rules.Set, error) {
 	return loadAgentRules(dir, c, a.Env, a.Trust())
 }
@@ -60,7 +59,7 @@ func loadAgentRules(dir string, c config.Config, env func(string) string, book *
 }
 
 // packageRuleFiles returns the files that the settings name for packages, by the directories of
-// these. A package that is not there is told by nexus check and nexus doctor.
+// these. Settings for a missing package are reported by nexus check and nexus doctor.
 func packageRuleFiles(dir string, set map[string]config.Package) map[string][]string {
 	if len(set) == 0 {
 		return nil
@@ -75,8 +74,8 @@ func packageRuleFiles(dir string, set map[string]config.Package) map[string][]st
 	return all
 }
 
-// CheckAgentRules says which of the files that always hold cannot be told, and refuses
-// to work without the repository's AGENTS.md where it has one.
+// CheckAgentRules calls say for each standing file that is omitted, and returns an error if the
+// repository's AGENTS.md cannot be read.
 func CheckAgentRules(set *rules.Set, say func(string)) error {
 	for _, r := range set.Always().Refused {
 		if r.File == "AGENTS.md" && !r.Told {
@@ -92,7 +91,7 @@ func CheckAgentRules(set *rules.Set, say func(string)) error {
 	return nil
 }
 
-// readInstructionFile returns a file of the repository that tells agents something.
+// readInstructionFile returns a file of the repository with instructions for agents.
 func readInstructionFile(root *os.Root, name string) (string, error) {
 	info, err := root.Stat(name)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxInstructionFile) {

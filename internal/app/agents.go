@@ -21,17 +21,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// AgentTrustKey is the name under which the book keeps which agents are trusted, in
-// the place of a repository: they work with the user's own login.
+// AgentTrustKey is the key of the trusted agents in the trust store, in the place of a
+// repository: they work with the user's own login.
 const AgentTrustKey = "/agents"
 
-// defaultAgentBudget is what a prompt of an agent that is paid by use may cost.
+// defaultAgentBudget is the most that a prompt may cost with an agent that is paid by use.
 const defaultAgentBudget = 2 * nexus.Dollar
 
-// minSecret is the shortest variable of a program that is taken for a secret.
+// minSecret is the shortest value of a program's variable that is treated as a secret.
 const minSecret = 20
 
-// AgentProgram returns an agent program by its name, as the configuration has it.
+// AgentProgram returns an agent program by its name, with its settings.
 func AgentProgram(c config.Config, env func(string) string, name string) (agentcli.Program, error) {
 	var p agentcli.Program
 	for _, k := range agentcli.Known() {
@@ -76,7 +76,7 @@ func AgentProgram(c config.Config, env func(string) string, name string) (agentc
 	return p, nil
 }
 
-// agentNames returns the names of all agents that are known or set.
+// agentNames returns the names of all known or configured agents.
 func agentNames(c config.Config) []string {
 	var names []string
 	for _, k := range agentcli.Known() {
@@ -91,7 +91,7 @@ func agentNames(c config.Config) []string {
 	return names
 }
 
-// AgentTerms returns what somebody agrees to who lets an agent work.
+// AgentTerms returns the terms that a person agrees to by trusting an agent.
 func AgentTerms(p agentcli.Program) trust.Item {
 	list := func(all []string, none string) string { return cmp.Or(strings.Join(all, ", "), none) }
 	var vars []string
@@ -113,19 +113,18 @@ What it runs can read its login, too. It sees none of your other files and keys.
 `, p.Name, p.Command, strings.Join(p.Args, " "), list(p.Login, "it has none"), renews, list(p.Hosts, "no host"), list(vars, "none"))}
 }
 
-// Agent is an agent program, and how it stands on this machine.
+// Agent is an agent program, with its state on this machine.
 type Agent struct {
 	agentcli.Program
 
 	File     string // empty: it is not installed
-	Missing  error  // why
+	Missing  error  // why it cannot be found
 	LoggedIn bool
 	Trusted  bool
 	Roles    []nexus.Role // that it works for
 }
 
-// Agents returns the agent programs that are known or set, in the order of their
-// names.
+// Agents returns the known or configured agent programs, ordered by name.
 func (a *App) Agents(c config.Config) ([]Agent, error) {
 	var all []Agent
 	for _, name := range agentNames(c) {
@@ -151,19 +150,18 @@ func (a *App) Agents(c config.Config) ([]Agent, error) {
 	return all, nil
 }
 
-// loggedIn reports whether an agent has a login, or variables of the user's own
-// that may hold a key.
+// loggedIn reports whether an agent has a login, or variables of the user that may hold a key.
 func loggedIn(c config.Config, p agentcli.Program, home string) bool {
 	return len(c.Agents[p.Name].Env) > 0 || p.LoggedIn(home)
 }
 
-// HasAllRoles reports whether the agent does the sessions of every role.
+// HasAllRoles reports whether the agent works in every role.
 func (one Agent) HasAllRoles() bool {
 	return !slices.ContainsFunc(sessionRoles(), func(r nexus.Role) bool { return !slices.Contains(one.Roles, r) })
 }
 
-// sessionRoles are the roles whose sessions an agent program can do, in the order
-// in which they are needed.
+// sessionRoles returns the roles in which an agent program can work, in the order in which they
+// are needed.
 func sessionRoles() []nexus.Role {
 	return []nexus.Role{
 		nexus.Planner, nexus.Coder, nexus.Tester, nexus.Editor, nexus.Reviewer, nexus.Verifier, nexus.Reproducer, nexus.Merger,
@@ -171,10 +169,9 @@ func sessionRoles() []nexus.Role {
 	}
 }
 
-// WithAgents has agent programs do the sessions of all roles if no model is set
-// up and no role names an agent: who has nothing but a program that is logged
-// in can run a goal; see [route.Programs]. If there is one that nobody agreed to
-// yet, the error says how.
+// WithAgents sets agent programs for all roles if no model is configured and no role names an
+// agent: a user who only has a program with a login can run a goal; see [route.Programs]. If
+// there is such a program and it is not trusted yet, the error explains how to trust it.
 func (a *App) WithAgents(c config.Config, tap provider.RecordingTransport) (config.Config, error) {
 	if named, err := namesAgents(c, a.Env); named || err != nil {
 		return c, err
@@ -185,7 +182,7 @@ func (a *App) WithAgents(c config.Config, tap provider.RecordingTransport) (conf
 	}
 	_, err = models.With(a.Keys(), tap).Pick(nexus.Coder, "", "")
 	if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != nexus.CodeNoProvider {
-		return c, nil // whoever needs the model reports that
+		return c, nil // the code that needs the model reports that
 	}
 	all, err := a.Agents(c)
 	if err != nil {
@@ -194,7 +191,7 @@ func (a *App) WithAgents(c config.Config, tap provider.RecordingTransport) (conf
 	all = slices.DeleteFunc(all, func(one Agent) bool { return one.Missing != nil || !one.LoggedIn })
 	usable := slices.DeleteFunc(slices.Clone(all), func(one Agent) bool { return !one.Trusted })
 	if len(all) == 0 {
-		return c, nil // the missing model is what is wrong
+		return c, nil // the missing model is the problem
 	}
 	if len(usable) == 0 {
 		return c, untrustedError(all[0].Program, trust.New)
@@ -219,8 +216,8 @@ func (a *App) WithAgents(c config.Config, tap provider.RecordingTransport) (conf
 	return c, nil
 }
 
-// namesAgents reports whether a role names an agent. One that there is not is wrong
-// before any model is.
+// namesAgents reports whether a role names an agent. An unknown agent is an error, which has
+// precedence over those of models.
 func namesAgents(c config.Config, env func(string) string) (named bool, err error) {
 	for _, role := range slices.Sorted(maps.Keys(c.Roles)) {
 		for name := range strings.SplitSeq(c.Roles[role].Agent, ",") {
@@ -239,8 +236,8 @@ func namesAgents(c config.Config, env func(string) string) (named bool, err erro
 	return named, nil
 }
 
-// UntrustedAgents returns the agents that a run would use, that could work, and that
-// nobody agreed to yet.
+// UntrustedAgents returns the agents that a run would use, that could work, and that are not
+// trusted yet.
 func (a *App) UntrustedAgents(c config.Config) ([]agentcli.Program, error) {
 	set := slices.ContainsFunc(slices.Collect(maps.Values(c.Roles)), func(r config.Role) bool { return r.Agent != "" })
 	_, err := a.WithAgents(c, provider.RecordingTransport{})
@@ -274,8 +271,8 @@ func untrustedError(p agentcli.Program, state trust.State) error {
 // readerPicker is [worker.Sessions.PickReader].
 type readerPicker = func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error)
 
-// newReaderPicker returns what picks the model that reads an author's work. What
-// Claude Code wrote is Anthropic's: a model of Anthropic is not another maker's.
+// newReaderPicker returns a function that picks the model that reads an author's work. The work
+// of Claude Code is Anthropic's: for it, a model of Anthropic is not one of another maker.
 func newReaderPicker(p MachineOptions, models *provider.Models) readerPicker {
 	return func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error) {
 		name, model, _ := strings.Cut(author, "/")
@@ -290,8 +287,8 @@ func newReaderPicker(p MachineOptions, models *provider.Models) readerPicker {
 // externalAgentPicker is [worker.Sessions.External].
 type externalAgentPicker = func(role nexus.Role, tier nexus.Tier, pin string) (agents []*worker.ExternalAgent, models []string)
 
-// externalAgents returns what tells which agents do the sessions of a role at a
-// tier, nil where none does any.
+// externalAgents returns a function that lists the agents for a role at a tier, nil if no role
+// has one.
 func externalAgents(p MachineOptions, models *provider.Models) (externalAgentPicker, error) {
 	if err := checkAgentRoles(p.Config.Roles); err != nil {
 		return nil, err
@@ -317,8 +314,7 @@ func externalAgents(p MachineOptions, models *provider.Models) (externalAgentPic
 	}, nil
 }
 
-// namedAgents returns the agents that roles, tiers and the plan's tasks name, ready
-// to run.
+// namedAgents returns the agents that roles, tiers and the plan's tasks name, ready to run.
 func namedAgents(p MachineOptions, models *provider.Models) (map[provider.Agent]*worker.ExternalAgent, error) {
 	all := map[provider.Agent]*worker.ExternalAgent{}
 	add := func(role nexus.Role, tier nexus.Tier, pin string) error {
@@ -352,7 +348,8 @@ func namedAgents(p MachineOptions, models *provider.Models) (map[provider.Agent]
 	return all, nil
 }
 
-// checkAgentRoles refuses an agent for a role whose sessions none does.
+// checkAgentRoles returns an error if an agent is set for a role in which no agent program can
+// work.
 func checkAgentRoles(roles map[nexus.Role]config.Role) error {
 	for role, r := range roles {
 		if r.Agent != "" && !slices.Contains(sessionRoles(), role) {
@@ -413,7 +410,7 @@ func externalAgent(p MachineOptions, name, model string, models *provider.Models
 	return h, nil
 }
 
-// agentNet says what a program reaches: its hosts; nil where it has none.
+// agentNet returns the network access of a program: its hosts; nil if it has none.
 func agentNet(c config.Config, env func(string) string, p agentcli.Program) (*egress.Grant, error) {
 	if len(p.Hosts) == 0 {
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
@@ -421,11 +418,11 @@ func agentNet(c config.Config, env func(string) string, p agentcli.Program) (*eg
 	return config.Network{Mode: "list", Allow: p.Hosts, Deny: c.Network.Deny, Upstream: c.Network.Upstream}.Grant(env)
 }
 
-// connectTimeout bounds the connections that are tried when a program is trusted.
+// connectTimeout limits the connection attempts when a program is trusted.
 const connectTimeout = 5 * time.Second
 
-// TryHosts connects to the hosts that somebody set for a program, as the program will do
-// through its proxy, and returns why some are not reached, a line each.
+// TryHosts connects to the configured hosts of a program, as the program will do through its
+// proxy, and returns one line for each host that it cannot reach, with the reason.
 func TryHosts(ctx context.Context, c config.Config, env func(string) string, p agentcli.Program) ([]string, error) {
 	if len(c.Agents[p.Name].Hosts) == 0 {
 		return nil, nil // those of its maker
@@ -443,10 +440,9 @@ func TryHosts(ctx context.Context, c config.Config, env func(string) string, p a
 	return lines, nil
 }
 
-// agentPrice returns what tokens of an agent cost: as its maker's usual strong model
-// where none is named, since Codex does not say which one it chose. One that is
-// named and has no price, or whose maker is not known, is taken for the dearest of
-// all makers' strong models.
+// agentPrice returns the price of an agent's tokens. If no model is named it is that of its
+// maker's usual strong model, since Codex does not report which one it chose. For a named model
+// without a price, or an unknown maker, it is that of the dearest of all makers' strong models.
 func agentPrice(models *provider.Models, maker, model string, u nexus.Usage) (nexus.Money, bool) {
 	if model == "" {
 		if m, ok := models.Price(provider.Strongest(maker), u); ok {
@@ -468,12 +464,12 @@ func agentPrice(models *provider.Models, maker, model string, u nexus.Usage) (ne
 	return most, priced
 }
 
-// mayBeKey reports whether the value of a variable that somebody set for a program
-// is taken for a secret.
+// mayBeKey reports whether the value of a variable that a user set for a program is treated as
+// a secret.
 func mayBeKey(value string) bool { return len(value) >= minSecret && !isAddress(value) }
 
-// isAddress reports whether a value says where something is, and holds no secret:
-// whatever mentions its host would be masked.
+// isAddress reports whether a value is an address and contains no secret: masking it would hide
+// every text that mentions its host.
 func isAddress(value string) bool {
 	u, err := url.Parse(value)
 	return err == nil && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == "" &&

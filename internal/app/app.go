@@ -1,10 +1,9 @@
-// Package app builds what a command, a server or another host of runs needs,
-// from the settings and the environment: the repository with its journal, the
-// models, the sandbox, the worktrees, and the loop that conducts a run.
+// Package app builds the parts that a command, a server or another host of runs needs, from the
+// settings and the environment: the repository with its journal, the models, the sandbox, the
+// worktrees, and the loop that executes a run.
 //
-// It is the composition root, and knows no flags and no screens. What a call
-// comes to is its result; what people should hear besides goes to
-// [App.Report]; everything else is in the journal.
+// It is the composition root, and knows no flags and no screens. A call returns its result;
+// further messages for people go to [App.Report]; everything else is in the journal.
 package app
 
 import (
@@ -22,27 +21,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// App is the environment in which everything else is built. Nothing is opened
-// before a caller asks for it.
+// App is the environment from which everything else is built. It opens nothing before a caller
+// asks for it.
 type App struct {
 	Env     func(string) string
 	Environ []string // "NAME=value", for settings
 	Now     func() time.Time
-	Mask    *secret.Masker    // takes keys out of everything that is shown or kept
-	Dir     string            // where the work is; empty means the working directory
-	Set     map[string]string // settings by their keys, which hold before every file and variable
+	Mask    *secret.Masker    // removes keys from everything that is shown or stored
+	Dir     string            // the working directory of the command; empty means that of the process
+	Set     map[string]string // settings by their keys, with precedence over every file and variable
 	Named   map[string]string // flags that gave them, by the same keys; may be nil
-	Report  func(Notice)      // hears what people should know; nil: nobody does
-	Actor   string            // who gives the command, where it is not the user; see [App.User]
+	Report  func(Notice)      // receives messages for people; nil: they are dropped
+	Actor   string            // name of the person who gives the command, if it is not the user; see [App.User]
 	Origin  string            // conversation of a client that its runs belong to; empty for none
 
-	withoutProject bool // the project's settings are left out, because they cannot be read
+	withoutProject bool // the project's settings are skipped because they cannot be read
 }
 
-// Notice is something that people should know and that stops nothing.
+// Notice is a message for people about something that stops nothing.
 type Notice struct {
 	Text string
-	Err  error // what went wrong, where something did; Text is empty then
+	Err  error // the error, if there was one; Text is empty then
 }
 
 // reportText reports a text.
@@ -59,8 +58,8 @@ func (a *App) reportError(err error) {
 	}
 }
 
-// User returns the name of whoever gives the command, never empty: what people
-// decide is recorded under it, also where a service or a container sets no USER.
+// User returns the name of the person who gives the command, never "": decisions of people are
+// recorded under it, even if a service or a container sets no USER.
 func (a *App) User() string {
 	if a.Actor != "" {
 		return a.Actor
@@ -75,8 +74,8 @@ func (a *App) User() string {
 	return "uid " + id
 }
 
-// Home returns the directory that a variable of the XDG standard names, or
-// its usual place under the home directory.
+// Home returns the directory in a variable of the XDG standard, or its default below the home
+// directory.
 func (a *App) Home(variable, usual string) string {
 	if dir := a.Env(variable); filepath.IsAbs(dir) {
 		return dir
@@ -84,12 +83,12 @@ func (a *App) Home(variable, usual string) string {
 	return filepath.Join(a.Env("HOME"), usual)
 }
 
-// StateHome returns the directory that holds the state of all repositories.
+// StateHome returns the directory with the state of all repositories.
 func (a *App) StateHome() string {
 	return filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus")
 }
 
-// Keys returns where the keys of providers are kept.
+// Keys returns the store of the providers' keys.
 func (a *App) Keys() apikey.Store {
 	s := apikey.Store{Env: a.Env, Learn: a.Mask.Learn, Ring: apikey.Desktop(a.Env)}
 	if dir := a.Home("XDG_CONFIG_HOME", ".config"); filepath.IsAbs(dir) {
@@ -98,10 +97,10 @@ func (a *App) Keys() apikey.Store {
 	return s
 }
 
-// Trust returns where it is kept what people agreed to.
+// Trust returns the store of people's consent.
 func (a *App) Trust() *trust.Store { return trust.OpenStore(a.StateHome()) }
 
-// NotFound says that there is nothing of that name.
+// NotFound returns the error that nothing has that name.
 func NotFound(what, name, hint string) error {
 	return &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no " + what + " " + quote(name), Hint: hint}
 }

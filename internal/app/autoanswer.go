@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// newAutoAnswer returns who answers in the place of people, nil where nobody does. What
-// it has spent in the run before counts.
+// newAutoAnswer returns the model that answers questions in the place of people, nil if that is
+// off. Its earlier spending in the run counts.
 func newAutoAnswer(ctx context.Context, p *Repository, c config.Config, o RunOptions) (*worker.AutoAnswer, error) {
 	if o.Headless || len(c.Channels.Auto) == 0 {
 		return nil, nil

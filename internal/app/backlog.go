@@ -10,15 +10,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
 )
 
-// Backlog returns where the items of a repository's backlog are.
+// Backlog returns the store of a repository's backlog items.
 func (a *App) Backlog(p *Repository) backlog.Store {
 	return backlog.Store{Repo: p.Repo.Work, State: p.State, Mask: a.Mask.Mask, Now: a.Now}
 }
 
-// backlogRecord is a place whose runs the backlog is told of.
+// backlogRecord gives the backlog access to the runs of a repository.
 type backlogRecord struct{ *Repository }
 
-// Record returns what the backlog is told of runs.
+// Record returns the access of the backlog to the runs.
 func (p *Repository) Record() backlog.Record { return backlogRecord{p} }
 
 // Runs implements [backlog.Record].
@@ -40,8 +40,8 @@ func (p backlogRecord) Replay(ctx context.Context, run nexus.RunID) (*state.Stat
 	return p.Repository.Replay(ctx, run)
 }
 
-// ActiveRun returns the latest run that somebody conducts and that works on tasks; false where
-// there is none.
+// ActiveRun returns the latest run that is in progress and works on tasks; false if there is
+// none.
 func (p *Repository) ActiveRun(ctx context.Context) (r journal.Run, ok bool, err error) {
 	all, err := p.Runs(ctx)
 	if err != nil {

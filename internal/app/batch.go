@@ -6,9 +6,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// tasksPerSession returns how many small tasks a coder's session does. Where an agent of
-// another maker may do it, each task has its own: its conversation is not ours
-// to go on in.
+// tasksPerSession returns the number of small tasks in a coder's session. If an agent of
+// another maker may do it, each task has its own session: Nexus cannot continue its
+// conversation.
 func (a *App) tasksPerSession(c config.Config, tap provider.RecordingTransport) (int, error) {
 	if c.Limits.Batch < 2 {
 		return c.Limits.Batch, nil

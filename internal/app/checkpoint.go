@@ -20,11 +20,11 @@ import (
 
 // Point is a point of a run.
 type Point struct {
-	Seq  int64             // the last event that holds
-	Made *state.Checkpoint // that is there; nil where it is named by its number
+	Seq  int64             // the last event up to the point
+	Made *state.Checkpoint // the checkpoint at the point; nil if the point was given by its number
 }
 
-// Name returns the checkpoint's name, empty for a point without one.
+// Name returns the checkpoint's name, "" for a point without one.
 func (p Point) Name() string {
 	if p.Made == nil {
 		return ""
@@ -32,8 +32,7 @@ func (p Point) Name() string {
 	return p.Made.Name
 }
 
-// ParsePoint returns the point of a run that a name or the number of an event means; empty is
-// the present.
+// ParsePoint returns the point of a run with a name or an event number; "" is the present.
 func ParsePoint(s *state.State, name string) (Point, error) {
 	if name == "" {
 		return Point{Seq: s.Seq}, nil
@@ -58,8 +57,8 @@ func ParsePoint(s *state.State, name string) (Point, error) {
 	return Point{Seq: seq}, nil
 }
 
-// Checkpoint gives the present point of a run that nobody conducts a name, and pins what is
-// there.
+// Checkpoint gives a name to the present point of a run that is not running, and pins its
+// commits.
 func (a *App) Checkpoint(ctx context.Context, p *Repository, id nexus.RunID, name, why, by string) (made *state.Checkpoint, err error) {
 	err = p.withLease(ctx, a, id, func(s *state.State, lease *journal.Lease, trees *worktree.Store) error {
 		if why := schedule.CheckpointNameProblem(s, name); why != "" {
@@ -82,7 +81,7 @@ func (a *App) Checkpoint(ctx context.Context, p *Repository, id nexus.RunID, nam
 	return made, err
 }
 
-// Pinned lists the commits that pin a checkpoint; see [worktree.Store.CheckpointPins].
+// Pinned returns the commits that pin a checkpoint; see [worktree.Store.CheckpointPins].
 func (p *Repository) Pinned(ctx context.Context, id nexus.RunID, name string) (pins map[string]string, err error) {
 	trees, err := worktree.Open(ctx, p.Repo, p.State)
 	if err != nil {
@@ -92,7 +91,7 @@ func (p *Repository) Pinned(ctx context.Context, id nexus.RunID, name string) (p
 	return trees.CheckpointPins(ctx, id, name)
 }
 
-// withLease does something with a run that nobody conducts, as the only process that does.
+// withLease calls do for a run that is not running, while this process holds its lease.
 func (p *Repository) withLease(ctx context.Context, a *App, id nexus.RunID, do func(*state.State, *journal.Lease, *worktree.Store) error) error {
 	trees, err := worktree.Open(ctx, p.Repo, p.State)
 	if err != nil {
@@ -110,8 +109,8 @@ func (p *Repository) withLease(ctx context.Context, a *App, id nexus.RunID, do f
 	return errors.Join(err, trees.Close(), lease.Release(context.WithoutCancel(ctx)))
 }
 
-// Rewind takes a run that nobody conducts back to a point. It is on record before anything
-// moves, and whoever takes the run up moves what a killed process did not.
+// Rewind takes a run that is not running back to a point. It is recorded before any ref moves.
+// If the process is killed in between, the process that resumes the run moves the refs.
 func (a *App) Rewind(ctx context.Context, p *Repository, id nexus.RunID, to Point, by string) (s *state.State, err error) {
 	err = p.withLease(ctx, a, id, func(is *state.State, lease *journal.Lease, trees *worktree.Store) error {
 		s = is
@@ -149,7 +148,8 @@ func (a *App) Rewind(ctx context.Context, p *Repository, id nexus.RunID, to Poin
 	return s, err
 }
 
-// CheckCommitsAt refuses a point whose commits are missing or damaged, before anything is changed.
+// CheckCommitsAt returns an error if commits of a point are missing or damaged, before anything
+// is changed.
 func (p *Repository) CheckCommitsAt(ctx context.Context, s *state.State, to Point) (err error) {
 	then, err := s.StateAt(to.Seq)
 	if err != nil {
@@ -163,7 +163,8 @@ func (p *Repository) CheckCommitsAt(ctx context.Context, s *state.State, to Poin
 	return CheckCommits(ctx, trees, then)
 }
 
-// CheckCommits says which commits are missing, or damaged, that the state at a point needs.
+// CheckCommits returns an error with the missing or damaged commits that the state at a point
+// needs.
 func CheckCommits(ctx context.Context, trees *worktree.Store, then *state.State) error {
 	commits := []string{then.Tip}
 	for _, l := range then.Landings {
@@ -182,8 +183,9 @@ func CheckCommits(ctx context.Context, trees *worktree.Store, then *state.State)
 	}
 }
 
-// syncRefs makes the refs of a run what its journal says: its branch where a rewind or a fork put
-// it, and those that pin its checkpoints. It does again what a killed process may not have got to.
+// syncRefs sets the refs of a run to the state in its journal: its branch after a rewind or a
+// fork, and those that pin its checkpoints. It repeats steps that a killed process may have
+// missed.
 func syncRefs(ctx context.Context, trees *worktree.Store, s *state.State) error {
 	if n := len(s.Rewinds); n > 0 && !hasGrownAfter(s, s.Rewinds[n-1].Seq) {
 		if err := trees.RestoreRunBranch(ctx, s.Run, land.Ref(s.Run), "event-"+strconv.FormatInt(s.Rewinds[n-1].Seq, 10), s.Tip); err != nil {
@@ -211,8 +213,8 @@ func syncRefs(ctx context.Context, trees *worktree.Store, s *state.State) error 
 	return err
 }
 
-// droppedPins returns the checkpoints that are dropped and still pinned: a process was killed in
-// between.
+// droppedPins returns the checkpoints that are dropped and still pinned: a process was killed
+// in between.
 func droppedPins(ctx context.Context, trees *worktree.Store, s *state.State) ([]string, error) {
 	var dropped []string
 	for _, c := range s.Checkpoints {
@@ -227,7 +229,7 @@ func droppedPins(ctx context.Context, trees *worktree.Store, s *state.State) ([]
 	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(dropped, name) }), err
 }
 
-// pinUpdater returns what makes the refs of checkpoints follow the facts.
+// pinUpdater returns a function that updates the refs of checkpoints after each fact.
 func (a *App) pinUpdater(trees *worktree.Store, id nexus.RunID) func(context.Context, nexus.Fact) {
 	return func(ctx context.Context, f nexus.Fact) {
 		switch f := f.(type) {
@@ -240,7 +242,7 @@ func (a *App) pinUpdater(trees *worktree.Store, id nexus.RunID) func(context.Con
 	}
 }
 
-// syncRunRefs does that for a run that this process holds.
+// syncRunRefs calls syncRefs for a run whose lease this process holds.
 func (a *App) syncRunRefs(ctx context.Context, p *Repository, trees *worktree.Store, id nexus.RunID) error {
 	s, err := p.Replay(ctx, id)
 	if err != nil || len(s.Rewinds)+len(s.Checkpoints) == 0 && s.Goal.Fork == nil {
@@ -254,8 +256,8 @@ func hasGrownAfter(s *state.State, seq int64) bool {
 	return slices.ContainsFunc(s.Landings, func(l *state.Landing) bool { return l.Seq > seq }) || s.CurrentLanding != nil || s.Undo.Open()
 }
 
-// DropExpiredCheckpoints drops the checkpoints which runs that nobody conducts made by themselves and that are
-// older than their settings say. It returns them as "run/name".
+// DropExpiredCheckpoints drops automatic checkpoints of runs that are not running, if they are
+// older than their settings allow. It returns them as "run/name".
 func (a *App) DropExpiredCheckpoints(ctx context.Context, p *Repository, dry bool) (names []string, err error) {
 	names = []string{}
 	runs, err := p.Runs(ctx)
@@ -316,7 +318,7 @@ func (a *App) dropExpiredCheckpoints(ctx context.Context, p *Repository, id nexu
 	})
 }
 
-// droppedPins is that for a run that this process does not hold.
+// droppedPins is the same for a run whose lease this process does not hold.
 func (p *Repository) droppedPins(ctx context.Context, s *state.State) (names []string, err error) {
 	trees, err := worktree.Open(ctx, p.Repo, p.State)
 	if err != nil {
@@ -336,8 +338,8 @@ func expiredCheckpoints(s *state.State, now time.Time) []string {
 	return old
 }
 
-// Fork begins another run from a point of one, under a name of its own, and with the settings that hold
-// now. Nobody conducts it yet.
+// Fork creates another run from a point of one, under a name of its own, and with the present
+// settings. It does not start it.
 func (a *App) Fork(ctx context.Context, p *Repository, s *state.State, from Point, by string) (nexus.RunID, error) {
 	settings, _, err := a.Settings()
 	if err != nil {

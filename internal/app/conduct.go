@@ -19,20 +19,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
-// Watcher follows a run in the process that conducts it.
+// Watcher observes a run in the process that executes it.
 type Watcher interface {
-	// Begin is called once the run is held; again says that it is taken up.
+	// Begin is called once this process holds the run; again is true if the run is resumed.
 	Begin(ctx context.Context, id nexus.RunID, again bool)
-	// Follow returns when the work is over. The end of ctx, which comes before
-	// the end of the work, drains the run.
+	// Follow returns when the work is over. The end of ctx, which comes before the end of the
+	// work, drains the run.
 	Follow(ctx, work context.Context)
-	// Finish is called when the work is over; the state is nil where it failed.
+	// Finish is called when the work is over; the state is nil if it failed.
 	Finish(ctx context.Context, final *state.State)
 }
 
-// Conduct takes a run, new or interrupted, as far as it goes, as the only
-// process that does. The state is nil when the run could not be taken up. The
-// end of ctx drains the run. The watcher may be nil.
+// Conduct executes a run, new or interrupted, as far as possible, while this process holds its
+// lease. The state is nil if the run could not be started. The end of ctx drains the run. The
+// watcher may be nil.
 func (a *App) Conduct(ctx context.Context, p *Repository, c config.Config, o *RunOptions, w Watcher) (*state.State, error) {
 	err := p.checkNotViewOnly(o.Run)
 	if err != nil {
@@ -87,23 +87,23 @@ func (a *App) Conduct(ctx context.Context, p *Repository, c config.Config, o *Ru
 	a.reportError(learned.CatchUp(context.WithoutCancel(ctx)))
 	_ = day.Close() // only a lock
 	keep.releaseAll(ctx, a)
-	if w != nil { // others may take the run already: who still looks at it only reads
+	if w != nil { // other processes may resume the run already: the watcher only reads now
 		w.Finish(context.WithoutCancel(ctx), s)
 	}
 	return s, errors.Join(err, recordHalt(context.WithoutCancel(ctx), p.Journal, o.Run, err))
 }
 
-// heldRun is what goes on while a process holds a run.
+// heldRun holds the resources of a run while a process executes it.
 type heldRun struct {
 	lease   *journal.Lease
-	release func() error            // lets go of the worktrees
+	release func() error            // releases the worktrees
 	cancel  context.CancelCauseFunc // ends the work
 	end     context.CancelCauseFunc // ends the helpers; nil before they begin
 	helpers sync.WaitGroup
-	gone    bool // the run is let go
+	gone    bool // the run is released
 }
 
-// startHelpers keeps the lease, and hears what a run is told from outside.
+// startHelpers renews the lease, and receives the messages to the run from outside.
 func (k *heldRun) startHelpers(ctx, work context.Context, a *App, p *Repository, id nexus.RunID, alerts nexus.Alerts) run.Signals {
 	held, end := context.WithCancelCause(work)
 	k.end = end
@@ -123,7 +123,7 @@ func (k *heldRun) startHelpers(ctx, work context.Context, a *App, p *Repository,
 	return run.Signals{Requests: requests, Notices: notices, Drain: ctx.Done()}
 }
 
-// releaseAll ends that, once, and lets others take the run.
+// releaseAll ends the helpers, once, and releases the run for other processes.
 func (k *heldRun) releaseAll(ctx context.Context, a *App) {
 	if k.gone {
 		return
@@ -138,20 +138,20 @@ func (k *heldRun) releaseAll(ctx context.Context, a *App) {
 	_ = k.lease.Release(ctx) // it expires by itself
 }
 
-// fillStartOptions fills in what an order and its machine say of how a run opens.
+// fillStartOptions adds the start options that the run's options and its machine determine.
 func (o *RunOptions) fillStartOptions(opening *run.StartOptions, c config.Config, m *local.Machine) {
 	opening.Hooks = !o.deliver && len(hookcmd.AtPoint(m.Hooks, nexus.HookRunStart)) > 0
 	opening.Deliver, opening.Stop = o.deliver, o.stop
 	opening.Sandbox, opening.Alone, opening.Patience = m.Worker.Site.Box.Name(), o.isUnattended(c), o.questionTimeout(c)
 }
 
-// eventFollower returns what follows the events of a run.
+// eventFollower returns a function that follows the events of a run.
 func (p *Repository) eventFollower(id nexus.RunID) func(context.Context, int64) events {
 	return func(ctx context.Context, after int64) events { return p.Journal.Follow(ctx, id, after) }
 }
 
-// prepareRun reports why a run may not go on, and returns the facts that begin it, none for
-// one that is taken up, and the settings with what earlier runs taught.
+// prepareRun returns an error if a run may not continue. Otherwise it returns the facts that
+// begin it, none for a resumed one, and the settings with the lessons of earlier runs.
 func (a *App) prepareRun(ctx context.Context, p *Repository, c config.Config, o *RunOptions) ([]nexus.Fact, config.Config, error) {
 	err := errors.Join(
 		a.KillSwitch(p.State).Err(), a.CheckSandbox(o.Headless || !o.Person), a.CheckModels(c, *o), p.checkNotLoop(ctx, o.Run), o.checkStart(),
@@ -167,7 +167,8 @@ func (a *App) prepareRun(ctx context.Context, p *Repository, c config.Config, o 
 	return begun, c, err
 }
 
-// recordStart records the facts that begin a run, and makes true what the journal has of its points.
+// recordStart records the facts that begin a run, and sets its refs to the state in the
+// journal.
 func (a *App) recordStart(ctx context.Context, p *Repository, lease *journal.Lease, trees *worktree.Store, id nexus.RunID, begun []nexus.Fact) error {
 	if len(begun) > 0 {
 		if _, err := lease.Append(ctx, begun...); err != nil {
@@ -177,9 +178,9 @@ func (a *App) recordStart(ctx context.Context, p *Repository, lease *journal.Lea
 	return a.syncRunRefs(ctx, p, trees, id)
 }
 
-// releaseWorktrees releases the worktrees of a run while it is held: they are unmounted,
-// and the next who holds it uses them. One that is lost has its next holder
-// already, so that they stay as they are.
+// releaseWorktrees unmounts the worktrees of a run while its lease is held, for the next
+// process to use. If the lease is lost, another process has it already, and the worktrees stay
+// unchanged.
 func releaseWorktrees(ctx context.Context, a *App, lease *journal.Lease, release func() error) {
 	if errors.Is(lease.Renew(ctx), &nexus.Error{Code: nexus.CodeLeaseLost}) {
 		return
@@ -189,19 +190,19 @@ func releaseWorktrees(ctx context.Context, a *App, lease *journal.Lease, release
 	}
 }
 
-// inheritWorktrees takes over the worktrees that a killed process left of a run that
-// this one holds.
+// inheritWorktrees takes over the worktrees of a killed process, for a run whose lease this one
+// holds.
 func inheritWorktrees(ctx context.Context, a *App, m *local.Machine, id nexus.RunID) {
 	ctx, cancel := context.WithTimeoutCause(ctx, inheritTimeout, errors.New("another process has been making a worktree for "+inheritTimeout.String()))
 	defer cancel()
 	a.reportError(m.Worker.Trees.Inherit(ctx, id))
 }
 
-// inheritTimeout is how long a run waits for others who make worktrees before it
-// leaves to [Repository.Sweep] what a killed process had half made.
+// inheritTimeout is how long a run waits for others that create worktrees before it leaves the
+// incomplete ones of a killed process to [Repository.Sweep].
 const inheritTimeout = 10 * time.Second
 
-// SignalName names the signal that ended the context.
+// SignalName returns the name of the signal that ended the context.
 func SignalName(ctx context.Context) string {
 	cause := context.Cause(ctx)
 	switch {
@@ -216,9 +217,9 @@ func SignalName(ctx context.Context) string {
 	}
 }
 
-// onSIGTERM returns how to hear that the process is told to end soon: not by a
-// person at a terminal, who can say it again, but by what manages processes and
-// kills those that take long.
+// onSIGTERM returns a function that calls end with [run.ErrInterrupted] once SIGTERM ends ctx.
+// SIGTERM comes from a process manager, which kills slow processes, and not from a person at a
+// terminal, who can repeat a signal.
 func onSIGTERM(ctx context.Context) func(end func(error)) (stop func() bool) {
 	return func(end func(error)) func() bool {
 		return context.AfterFunc(ctx, func() {

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// Decompose lets the planner make the plan of an order, and nothing else.
+// Decompose lets the planner make the plan for the run's options, and nothing else.
 func (a *App) Decompose(ctx context.Context, p *Repository, o *RunOptions, w Watcher) error {
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -59,8 +59,8 @@ func PlanOf(s *state.State) nexus.Plan {
 	return p
 }
 
-// addPlanningCost fills in what another run spent on the order's plan. One that is not in this
-// journal, or did more than plan, counts nothing.
+// addPlanningCost adds the cost of the plan in another run. A run that is not in this journal,
+// or did more than plan, counts nothing.
 func (o *RunOptions) addPlanningCost(ctx context.Context, p *Repository) error {
 	if o.Spent > 0 || o.Plan == nil || o.Plan.Run == "" || p == nil || p.Journal == nil {
 		return nil
@@ -79,13 +79,12 @@ func (o *RunOptions) addPlanningCost(ctx context.Context, p *Repository) error {
 	return err
 }
 
-// PlanCost returns what a run that did nothing but plan spent, with what the plans
-// cost that were refused before.
+// PlanCost returns the spending of a run that only planned, with the cost of the refused plans
+// before.
 func PlanCost(s *state.State) nexus.Money { return s.Goal.Planning + s.Ledger.Spent() }
 
-// Estimate fills in what the order's plan is thought to take, by what earlier
-// runs of the repository came to. A nil place, or one where nothing ran, has
-// no past; nor has one whose past cannot be read.
+// Estimate adds the estimates of the plan's tasks, from earlier runs of the repository. A nil
+// repository, one without runs, and one whose runs cannot be read have no history.
 func (a *App) Estimate(ctx context.Context, p *Repository, o *RunOptions) error {
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -99,7 +98,7 @@ func (a *App) Estimate(ctx context.Context, p *Repository, o *RunOptions) error 
 		return err
 	}
 	past, learned := &route.Stats{}, &nexus.Lessons{}
-	if p != nil && p.Journal != nil { // that nothing is known is no reason to fail
+	if p != nil && p.Journal != nil { // an unknown history is no reason to fail
 		if known, err := p.estimateStats(ctx, settings); err == nil {
 			past = known
 		}
@@ -122,7 +121,7 @@ func (a *App) Estimate(ctx context.Context, p *Repository, o *RunOptions) error 
 	return err
 }
 
-// modelPrices returns what tokens of the configured models cost.
+// modelPrices returns the token prices of the configured models.
 func (a *App) modelPrices(c config.Config, tap provider.RecordingTransport) (route.Price, error) {
 	models, err := provider.NewModels(c, a.Env, a.Now)
 	if err != nil {

@@ -27,10 +27,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
-// environmentsDir returns where the environments of a repository lie, below its state.
+// environmentsDir returns the directory of a repository's environments, below its state.
 func environmentsDir(state string) string { return filepath.Join(state, "environments") }
 
-// kitOptions are what a kit is built from.
+// kitOptions are the options of newKit.
 type kitOptions struct {
 	Run      nexus.RunID
 	Checkout string // the user's
@@ -38,14 +38,14 @@ type kitOptions struct {
 	Clone    git.Repo
 	Box      *sandbox.Box
 	Config   config.Config
-	Net      *egress.Grant // who may go out; nil: nobody
+	Net      *egress.Grant // network access; nil: none
 	Env      func(string) string
 	Mask     func([]byte) []byte
-	Learn    func(secret string) // hears of every value that is to be masked; may be nil
+	Learn    func(secret string) // receives every value that must be masked; may be nil
 	Now      func() time.Time
 }
 
-// newKit returns what prepares the worktrees of a run.
+// newKit returns the provisioner for the worktrees of a run.
 func newKit(p kitOptions) (*dependencies.Provisioner, error) {
 	w := environmentSettings(p.Config.Worktree)
 	scripts, err := scriptItems(p.Checkout, w.Install, w.Init)
@@ -72,15 +72,15 @@ func newKit(p kitOptions) (*dependencies.Provisioner, error) {
 	return kit, nil
 }
 
-// installGate is the name under which network.gates lets installations out.
+// installGate is the name under which network.gates gives network access to installations.
 const installGate = "install"
 
-// cacheUser returns whose tools have fetched something that commands may read.
+// cacheUser returns the user whose fetched packages commands may read.
 func cacheUser(env func(string) string) usercache.User {
 	return usercache.User{Home: env("HOME"), Env: env}
 }
 
-// Meter returns what holds changes to the definition of done.
+// Meter returns the check for changes of the definition of done.
 func Meter(c config.Config, env func(string) string) *measure.Meter {
 	return &measure.Meter{Rules: c.Done, Places: stack.PackageLocations{Files: measure.Machine{}, Home: env("HOME"), Env: env}}
 }
@@ -90,8 +90,8 @@ func environmentSettings(e config.Environment) dependencies.Settings {
 	return dependencies.Settings{Off: set && install == "", Install: install, Init: e.Commands["init"], Link: e.Link}
 }
 
-// ForecastInstalls says what worktrees of the checkout at dir will be given, and what
-// stands in the way.
+// ForecastInstalls returns the dependencies that worktrees of the checkout at dir will receive,
+// and the obstacles.
 func ForecastInstalls(dir string, c config.Config) ([]dependencies.InstallForecast, error) {
 	gates, err := detect.Gates(dir, c.Gates)
 	if err = cmp.Or(detect.CheckPackages(dir, c.Gates), err); err != nil {
@@ -105,8 +105,8 @@ func ForecastInstalls(dir string, c config.Config) ([]dependencies.InstallForeca
 	return all, nil
 }
 
-// environmentItems returns what the repository at dir wants to run, and to give to
-// worktrees, as things to agree to.
+// environmentItems returns the commands that the repository at dir runs and the data that it
+// gives to worktrees, as items to agree to.
 func environmentItems(dir string) ([]trust.Item, error) {
 	e, err := config.ProjectEnvironment(dir)
 	if err != nil {
@@ -125,11 +125,11 @@ func environmentItems(dir string) ([]trust.Item, error) {
 	return append(items, scripts...), err
 }
 
-// maxScriptSize script that may be agreed to.
+// maxScriptSize is the size of the largest script that can be agreed to.
 const maxScriptSize = 1 << 20
 
-// scriptItems returns the files of a repository that command lines name: what they
-// run is what is in there.
+// scriptItems returns the files of a repository that command lines name: their content
+// determines what the commands do.
 func scriptItems(dir string, lines ...string) (items []trust.Item, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -160,8 +160,8 @@ func scriptItems(dir string, lines ...string) (items []trust.Item, err error) {
 	return items, nil
 }
 
-// environmentVariables returns what the user lets commands see of the environment, all of
-// which is masked wherever it shows up.
+// environmentVariables returns the variables that the user lets commands read. All values are
+// masked in every output.
 func environmentVariables(p kitOptions) ([]string, error) {
 	var vars []string
 	for _, name := range p.Config.Worktree.Variables {
@@ -202,8 +202,8 @@ func environmentVariables(p kitOptions) ([]string, error) {
 	return vars, nil
 }
 
-// assignments reads lines of NAME=value as shells and dotenv do: export before
-// it, quotes around the value, comments. Nothing is expanded.
+// assignments reads lines of NAME=value in the form of shells and dotenv: export before it,
+// quotes around the value, comments. Nothing is expanded.
 func assignments(text string) ([]string, error) {
 	var vars []string
 	for line := range strings.SplitSeq(text, "\n") {

@@ -10,11 +10,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// sampleEvery is how often a run measures the machine: it takes some 50
+// sampleEvery is the interval at which a run measures the machine. A measurement takes some 50
 // microseconds.
 const sampleEvery = 10 * time.Second
 
-// MeasureMachine measures the machine.
+// MeasureMachine returns the memory of the machine and the free space on the disk of dir.
 func MeasureMachine(dir string, now time.Time) health.Sample {
 	s := health.Sample{At: now, Memory: proc.MachineMemory(), Available: proc.Available()}
 	var at syscall.Statfs_t
@@ -24,17 +24,17 @@ func MeasureMachine(dir string, now time.Time) health.Sample {
 	return s
 }
 
-// watchMachine watches the machine for a run until the context ends.
+// watchMachine monitors the machine for a run until the context ends.
 func (a *App) watchMachine(ctx context.Context, p *Repository, run nexus.RunID, alerts nexus.Alerts, tell chan<- nexus.Fact) {
 	s, err := p.Replay(ctx, run)
 	if err != nil {
-		return // the run says so
+		return // the run reports it
 	}
 	watchHealth(ctx, sampleEvery, health.Raised(s.Alerts.Active()), alerts, func() health.Sample { return MeasureMachine(p.State, a.Now()) }, tell)
 }
 
-// watchHealth measures at once and then now and again until the context ends, and hands
-// over what is to be recorded.
+// watchHealth measures at once and then at intervals until the context ends, and sends the
+// facts to record.
 func watchHealth(
 	ctx context.Context, every time.Duration, m *health.Machine, a nexus.Alerts, measure func() health.Sample, tell chan<- nexus.Fact,
 ) {

@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/pastruns"
 )
 
-// History returns what the runs of a repository came to, the oldest first, without
-// those that only made a plan, which have no tasks of their own.
+// History returns the results of a repository's runs, the oldest first, without those that only
+// made a plan, which have no tasks of their own.
 func (a *App) History(ctx context.Context, p *Repository) ([]history.Run, error) {
 	if p.Journal == nil {
 		return nil, nil
@@ -31,8 +31,8 @@ func (a *App) History(ctx context.Context, p *Repository) ([]history.Run, error)
 	return slices.DeleteFunc(p.withoutViewOnly(r.Runs), func(r history.Run) bool { return r.Mode == nexus.Draft }), nil
 }
 
-// Histories returns the same of all repositories that Nexus ran in on this machine.
-// One whose journal cannot be read is left out, and told.
+// Histories returns the same for all repositories in which Nexus ran on this machine. It
+// reports and skips one whose journal cannot be read.
 func (a *App) Histories(ctx context.Context) ([]history.Run, error) {
 	entries, err := os.ReadDir(a.StateHome())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -75,8 +75,8 @@ func (a *App) historyOf(ctx context.Context, dir string) ([]history.Run, error) 
 	return a.History(ctx, p)
 }
 
-// repositoryOf returns the name of the repository whose state a directory holds: it
-// ends with a part of a hash.
+// repositoryOf returns the name of the repository from its state directory, which ends with a
+// part of a hash.
 func repositoryOf(dir string) string {
 	name, hash, ok := cutLast(dir, "-")
 	if !ok || len(hash) != 10 {

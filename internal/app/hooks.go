@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// Hooks returns the hooks that hold for a repository whose state is in a
-// directory, and what runs them: nil where there are none.
+// Hooks returns the hooks of a repository whose state is in a directory, and their runner: nil
+// if there are none.
 func (a *App) Hooks(ctx context.Context, dir, state string, run nexus.RunID) ([]hookcmd.Hook, *usercmd.Runner, error) {
 	c, origins, err := a.Settings()
 	if err != nil {
@@ -31,7 +31,7 @@ func (a *App) Hooks(ctx context.Context, dir, state string, run nexus.RunID) ([]
 	return all, runner, err
 }
 
-// commandRunner returns what runs hooks and plugins on a repository.
+// commandRunner returns the runner of hooks and plugins in a repository.
 func (a *App) commandRunner(ctx context.Context, dir, state, mark string) (*usercmd.Runner, error) {
 	c, _, err := a.Settings()
 	if err != nil {
@@ -49,7 +49,7 @@ func (a *App) commandRunner(ctx context.Context, dir, state, mark string) (*user
 	hides := func(dir string) []string {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
-			return nil // a command that cannot see the directory sees none of them
+			return nil // a command that cannot read the directory cannot read these either
 		}
 		defer func() { _ = root.Close() }() // only read
 		var paths []string
@@ -75,7 +75,7 @@ func (a *App) commandRunner(ctx context.Context, dir, state, mark string) (*user
 	}, nil
 }
 
-// CommandItems returns what somebody has to agree to before hooks and plugins are run.
+// CommandItems returns the items that a person must agree to before hooks and plugins run.
 func (a *App) CommandItems(dir string) ([]trust.Item, error) {
 	c, origins, err := a.Settings()
 	if err != nil {
@@ -108,8 +108,8 @@ func (a *App) CommandItems(dir string) ([]trust.Item, error) {
 	return items, nil
 }
 
-// refusingHooks returns the hooks that may refuse something of a run, and what runs
-// them. It is an error that one is not trusted: it may be there for a reason.
+// refusingHooks returns the hooks that may refuse something of a run, and their runner. An
+// untrusted hook is an error: it may be there for a reason.
 func (a *App) refusingHooks(ctx context.Context, p *Repository, run nexus.RunID) ([]hookcmd.Hook, *usercmd.Runner, error) {
 	all, runner, err := a.Hooks(ctx, p.Repo.Work, p.State, run)
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/killswitch"
 )
 
-// KillSwitch returns the kill switch as it counts in a state directory, or in no
-// repository where that is empty: the machine's, the user's and the
-// repository's own.
+// KillSwitch returns the kill switch of a state directory: the machine's, the user's and the
+// repository's own. An empty state is no repository.
 func (a *App) KillSwitch(state string) killswitch.Switch {
 	var all killswitch.Switch
 	for dir := range strings.SplitSeq(cmp.Or(a.Env("XDG_CONFIG_DIRS"), "/etc/xdg"), ":") {

@@ -15,17 +15,16 @@ import (
 )
 
 const (
-	// leaseTTL is how long the lease on a run outlives a conductor that cannot be
-	// seen to be dead.
+	// leaseTTL is how long a lease remains valid without renewal if its process is not known to
+	// be dead.
 	leaseTTL = 30 * time.Second
 
-	retryDelay = time.Second // between two tries at what the journal failed at
-	maxFailed  = 30          // tries to read the requests, one after the other, before the run ends
+	retryDelay = time.Second // between two attempts after a journal error
+	maxFailed  = 30          // failed attempts in a row to read the requests before the run ends
 )
 
-// renewLease keeps the lease until the context ends or the lease is lost, and says
-// which. A journal that is busy or fails now and then is asked again for as
-// long as the lease lasts.
+// renewLease renews the lease until the context ends or the lease is lost, and returns which.
+// If the journal is busy or fails, it tries again as long as the lease is valid.
 func renewLease(ctx context.Context, ttl time.Duration, again func(context.Context) error) error {
 	expires := time.Now().Add(ttl) //nolint:forbidigo // the ticker runs by the same clock
 	for wait := ttl / 3; ; {
@@ -64,9 +63,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// forwardRequests hands requests of any process to the conductor until the context
-// ends. A journal that cannot be read is read again; when that does not help
-// the error is returned, since a run that hears no stop must not continue.
+// forwardRequests sends requests of any process to the run until the context ends. It retries
+// if the journal cannot be read. If that does not help it returns the error, because a run that
+// cannot receive a stop must not continue.
 func forwardRequests(ctx context.Context, follow func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error], requests chan<- nexus.Event) error {
 	var last int64
 	for failed := 1; ; failed++ {
@@ -91,7 +90,7 @@ func forwardRequests(ctx context.Context, follow func(ctx context.Context, after
 			return nil
 		case errors.Is(broken, journal.ErrGone),
 			errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalCorrupt}), errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalNewer}):
-			return broken // it reads no better the next time
+			return broken // reading it again does not help
 		case failed >= maxFailed:
 			return fmt.Errorf("read requests: %w", broken)
 		}
@@ -101,18 +100,18 @@ func forwardRequests(ctx context.Context, follow func(ctx context.Context, after
 	}
 }
 
-// watchKillSwitch ends all work, wherever it is, once the kill switch is thrown.
+// watchKillSwitch ends all work in progress when the kill switch is on.
 func watchKillSwitch(ctx context.Context, cancel context.CancelCauseFunc, s killswitch.Switch) {
 	if st := s.Watch(ctx); st != nil {
 		cancel(fmt.Errorf("%w: %w", run.ErrInterrupted, st.Err()))
 	}
 }
 
-// Halted reports whether it is the kill switch that ended the work.
+// Halted reports whether the kill switch ended the work.
 func Halted(err error) bool { return errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}) }
 
-// recordHalt leaves in the journal that the kill switch ended a run, if it did, for
-// who reads later why it stops in the middle.
+// recordHalt records in the journal that the kill switch ended a run, if it did, to explain why
+// the run stops in the middle.
 func recordHalt(ctx context.Context, j *journal.Journal, id nexus.RunID, err error) error {
 	if !Halted(err) {
 		return nil
@@ -121,8 +120,8 @@ func recordHalt(ctx context.Context, j *journal.Journal, id nexus.RunID, err err
 	return err
 }
 
-// killOrphanProcesses kills what dead processes left of runs that nobody conducts, and of the
-// one that this process holds now and has not begun with.
+// killOrphanProcesses kills the child processes of dead processes, for runs that are not
+// running and for the one whose lease this process has just got, before it begins.
 func killOrphanProcesses(ctx context.Context, j *journal.Journal, own nexus.RunID) error {
 	runs, err := j.Runs(ctx)
 	if err != nil {

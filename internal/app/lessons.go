@@ -20,11 +20,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// lessonResetsFile is where it is kept from when on something is learned, in the
-// directory of a repository's state.
+// lessonResetsFile is the file, in the state directory of a repository, with the times from
+// which on lessons are learned.
 const lessonResetsFile = "lessons.json"
 
-// lessonResets is that file: before these times nothing counts.
+// lessonResets is the content of that file: runs before these times do not count.
 type lessonResets map[nexus.LessonKind]time.Time
 
 func (p *Repository) lessonResets() (lessonResets, error) {
@@ -45,7 +45,7 @@ func (p *Repository) lessonResets() (lessonResets, error) {
 	return f, nil
 }
 
-// ResetLessons makes new runs learn nothing about these kinds from what ended before now.
+// ResetLessons makes new runs ignore lessons of these kinds from runs that ended before now.
 func (p *Repository) ResetLessons(now time.Time, kinds ...nexus.LessonKind) error {
 	f, err := p.lessonResets()
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *Repository) ResetLessons(now time.Time, kinds ...nexus.LessonKind) erro
 	return disk.Replace(filepath.Join(p.State, lessonResetsFile), append(data, '\n'))
 }
 
-// Lessons returns what a run that began now would learn, and from which runs.
+// Lessons returns the lessons for a run that began now, and the runs that they come from.
 func (a *App) Lessons(ctx context.Context, p *Repository, c config.Config) (*nexus.Lessons, []history.Run, error) {
 	if p.Journal == nil {
 		return &nexus.Lessons{}, nil, nil
@@ -89,7 +89,7 @@ func (a *App) Lessons(ctx context.Context, p *Repository, c config.Config) (*nex
 	return l, runs, nil
 }
 
-// newRunLessons returns what a run that begins now learns.
+// newRunLessons returns the lessons for a run that begins now.
 func (a *App) newRunLessons(ctx context.Context, p *Repository, c config.Config) (*nexus.Lessons, error) {
 	l, _, err := a.Lessons(ctx, p, c)
 	if err != nil || !c.Lessons.Enabled {
@@ -98,8 +98,8 @@ func (a *App) newRunLessons(ctx context.Context, p *Repository, c config.Config)
 	return l, nil
 }
 
-// withGateOrder returns the settings with the gates in the order that was learned, where
-// nobody set one. Gates that are not there are left out of it, and none is that is.
+// withGateOrder returns the settings with the gates in the learned order, if the user set none.
+// It ignores gates that no longer exist and omits none that does.
 func withGateOrder(dir string, c config.Config, l *nexus.Lessons) (config.Config, error) {
 	if l == nil || l.Gates == nil || len(c.Gates.Order) > 0 {
 		return c, nil
@@ -120,7 +120,8 @@ func withGateOrder(dir string, c config.Config, l *nexus.Lessons) (config.Config
 	return c, nil
 }
 
-// withRecordedLessons returns the settings as what a run learned when it began has them.
+// withRecordedLessons returns the settings with the lessons that were recorded when the run
+// began.
 func (a *App) withRecordedLessons(ctx context.Context, p *Repository, c config.Config, o RunOptions, begun []nexus.Fact) (config.Config, error) {
 	for _, f := range begun {
 		if g, ok := f.(nexus.GoalAccepted); ok {

@@ -17,36 +17,36 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// LoopWorker do what a loop decided, and wake it.
+// LoopWorker executes the decisions of a loop, and wakes it.
 type LoopWorker interface {
 	run.LoopWorker
 
-	// Watch wakes the loop, of which it has a copy, when what it waits for happens, until
-	// the context ends.
+	// Watch wakes the loop, of which it has a copy, when an awaited event happens, until the
+	// context ends.
 	Watch(ctx context.Context, kind string, l *improve.Loop, woken chan<- string)
 }
 
-// LoopOptions is what a loop is started or taken up with.
+// LoopOptions are the options to start or resume a loop.
 type LoopOptions struct {
 	Rules   nexus.ImproveRules
 	Seed    string
 	Traffic provider.Traffic
 	Hands   LoopWorker
 
-	// Heard hears what is recorded of the loop, in order; nil: nobody does.
+	// Heard receives the recorded events of the loop, in order; may be nil.
 	Heard func(nexus.Event)
-	// Begun hears the loop's name once this process has it, and whether it is taken up.
+	// Begun receives the loop's name once this process has it, and whether it is resumed.
 	Begun func(ctx context.Context, id nexus.RunID, again bool)
 }
 
-// Loop returns what is true of a loop of the repository, with what earlier ones left. An
-// empty name means the last, whose Run is empty where there was none.
+// Loop returns the state of a loop of the repository, with the remaining items of earlier ones.
+// An empty name means the last one; its Run is empty if there was none.
 func (p *Repository) Loop(ctx context.Context, name nexus.RunID) (*improve.Loop, *journal.Run, error) {
 	l, last, _, err := p.replayLoop(ctx, name)
 	return l, last, err
 }
 
-// replayLoop is that with the last event of the loop that is folded.
+// replayLoop is Loop, and also returns the last folded event of the loop.
 func (p *Repository) replayLoop(ctx context.Context, name nexus.RunID) (l *improve.Loop, last *journal.Run, seq int64, err error) {
 	l = &improve.Loop{}
 	all, err := p.Runs(ctx)
@@ -76,7 +76,7 @@ func (p *Repository) replayLoop(ctx context.Context, name nexus.RunID) (l *impro
 	return l, last, seq, nil
 }
 
-// isLoop reports whether a run is a loop's.
+// isLoop reports whether a run belongs to a loop.
 func (p *Repository) isLoop(ctx context.Context, id nexus.RunID) (bool, error) {
 	for e, err := range p.Journal.Events(ctx, id, 0) {
 		if err != nil {
@@ -89,7 +89,7 @@ func (p *Repository) isLoop(ctx context.Context, id nexus.RunID) (bool, error) {
 	return false, nil
 }
 
-// ActiveLoop returns the loop that somebody conducts; nil where nobody does.
+// ActiveLoop returns the loop that is in progress; nil if there is none.
 func (p *Repository) ActiveLoop(ctx context.Context) (*journal.Run, error) {
 	all, err := p.Runs(ctx)
 	if err != nil {
@@ -106,8 +106,8 @@ func (p *Repository) ActiveLoop(ctx context.Context) (*journal.Run, error) {
 	return nil, nil //nolint:nilnil // there is none, and that is no mistake
 }
 
-// Improve finds work and does it until the loop ends, as the only process that does. A
-// loop that did not end is taken up. The end of ctx drains it.
+// Improve finds work and does it until the loop ends, while this process holds its lease. A
+// loop that did not end is resumed. The end of ctx drains it.
 func (a *App) Improve(ctx context.Context, p *Repository, c config.Config, o LoopOptions) (*improve.Loop, error) {
 	if err := errors.Join(a.KillSwitch(p.State).Err(), a.CheckSandbox(true), a.checkLoop(c, o)); err != nil {
 		return nil, err
@@ -147,18 +147,18 @@ func (a *App) Improve(ctx context.Context, p *Repository, c config.Config, o Loo
 	return l, errors.Join(err, recordHalt(context.WithoutCancel(ctx), p.Journal, id, err))
 }
 
-// claimedLoop is a loop that this process alone conducts.
+// claimedLoop is a loop whose lease this process holds.
 type claimedLoop struct {
 	loop   *improve.Loop
 	id     nexus.RunID
 	lease  *journal.Lease
-	first  []nexus.Event // withRun which it begins or is taken up
-	folded int64         // the last event of it that was there before, and is folded
-	again  bool          // it is taken up
+	first  []nexus.Event // the events that begin or resume it
+	folded int64         // the last earlier event of it, which is folded
+	again  bool          // it is resumed
 }
 
-// claimLoop makes this process the only one that improves the repository: who comes at the same moment
-// waits until it is known which loop that is.
+// claimLoop makes this process the only one that improves the repository. Another process that
+// starts at the same moment waits until the loop is known.
 func (a *App) claimLoop(ctx context.Context, p *Repository, c config.Config, o LoopOptions) (mine claimedLoop, err error) {
 	err = disk.Lock(ctx, filepath.Join(p.State, "improve.lock"), func(ctx context.Context) error {
 		l, last, folded, err := p.replayLoop(ctx, "")
@@ -192,7 +192,7 @@ func (a *App) claimLoop(ctx context.Context, p *Repository, c config.Config, o L
 	return mine, err
 }
 
-// checkLoop refuses what could not work anyway.
+// checkLoop returns an error for settings that cannot work.
 func (a *App) checkLoop(c config.Config, o LoopOptions) error {
 	if c.Limits.Approval == nexus.ApproveAll {
 		return &nexus.Error{
@@ -208,7 +208,7 @@ func (a *App) checkLoop(c config.Config, o LoopOptions) error {
 	return a.CheckModels(c, RunOptions{Plan: &nexus.Plan{}, tap: tap})
 }
 
-// openLoop names the loop, and returns the facts with which it begins or is taken up.
+// openLoop names the loop, and returns the facts that begin or resume it.
 func (a *App) openLoop(ctx context.Context, p *Repository, c config.Config, o LoopOptions, l *improve.Loop) (
 	id nexus.RunID, begun func(fence int64) []nexus.Fact, again bool, err error,
 ) {
@@ -245,7 +245,7 @@ func (a *App) openLoop(ctx context.Context, p *Repository, c config.Config, o Lo
 	}, false, err
 }
 
-// observedJournal is a loop's part of the journal, of which somebody hears.
+// observedJournal is a loop's part of the journal, with an observer.
 type observedJournal struct {
 	leasedJournal
 
@@ -267,7 +267,7 @@ func (h observedJournal) Append(ctx context.Context, facts ...nexus.Fact) ([]nex
 	return all, err
 }
 
-// EndLoop ends a loop that nobody conducts and that has not ended.
+// EndLoop ends a loop that is not running and that has not ended.
 func (a *App) EndLoop(ctx context.Context, p *Repository, id nexus.RunID, why string) error {
 	lease, err := p.acquireLease(ctx, id)
 	if err != nil {
@@ -284,7 +284,7 @@ func (a *App) EndLoop(ctx context.Context, p *Repository, id nexus.RunID, why st
 	return err
 }
 
-// checkNotLoop refuses to conduct a loop as if it was a run with tasks.
+// checkNotLoop returns an error for a loop, which cannot be executed as a run with tasks.
 func (p *Repository) checkNotLoop(ctx context.Context, id nexus.RunID) error {
 	if id == "" {
 		return nil

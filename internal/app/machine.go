@@ -34,8 +34,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// buildMachine builds what does the work of a run, as an order and the journal's
-// past have it. What it returns second releases it all.
+// buildMachine builds the machine that does the work of a run, from the run's options and the
+// journal's history. The second result releases it.
 func (a *App) buildMachine(ctx context.Context, p *Repository, c config.Config, o RunOptions) (*local.Machine, func() error, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -88,32 +88,32 @@ func (a *App) buildMachine(ctx context.Context, p *Repository, c config.Config, 
 	return m, release, nil
 }
 
-// MachineOptions are what the world of a run is built from.
+// MachineOptions are the dependencies of a run's world.
 type MachineOptions struct {
 	Run      nexus.RunID
 	Repo     git.Repo // the user's
 	State    string   // directory of the repository's state
 	Blobs    *journal.BlobStore
 	Config   config.Config
-	Plan     *nexus.Plan // what is to be done, where that is known; nil otherwise
+	Plan     *nexus.Plan // the plan of the run, if it is known; nil otherwise
 	Env      func(string) string
 	Now      func() time.Time
-	Keys     apikey.Store        // where keys come from
-	Mask     func([]byte) []byte // takes keys out of what agents see; may be nil
-	Learn    func(string)        // makes Mask know another; may be nil
+	Keys     apikey.Store        // store of the keys
+	Mask     func([]byte) []byte // removes keys from everything that agents read; may be nil
+	Learn    func(string)        // adds another one to Mask; may be nil
 	Tap      provider.RecordingTransport
-	Trust    *trust.Store        // what people agreed to; nil: nothing
+	Trust    *trust.Store        // people's consent; nil: none
 	Foreign  *mcptools.Servers   // whose tools agents may use; nil: none
-	Deputy   *worker.AutoAnswer  // answers in the place of people; nil: nobody does
-	Say      func(string)        // tells people which rules are left out; may be nil
-	Headless bool                // nobody answers questions
-	Deliver  bool                // nothing but what landed is delivered, so models may be missing
-	Draw     func(string) uint64 // what is drawn; nil draws at random
+	Deputy   *worker.AutoAnswer  // answers in the place of people; nil: off
+	Say      func(string)        // reports to people which rules are omitted; may be nil
+	Headless bool                // no person answers questions
+	Deliver  bool                // only the landed work is delivered, so models may be missing
+	Draw     func(string) uint64 // draws numbers; nil draws at random
 	Exe      string              // this program, which builds call for their cache; empty for none
 }
 
-// NewMachine builds what does the work of a run: the private clone, the sandbox,
-// the roles and the models. What it returns second releases it all.
+// NewMachine builds the machine that does the work of a run: the private clone, the sandbox,
+// the roles and the models. The second result releases it.
 func NewMachine(ctx context.Context, p MachineOptions) (*local.Machine, func() error, error) {
 	box, err := FindSandbox(ctx, p.Config)
 	if err != nil {
@@ -192,13 +192,13 @@ func NewMachine(ctx context.Context, p MachineOptions) (*local.Machine, func() e
 	return &local.Machine{Worker: w, Notes: p.Config.Notes, Shields: p.Config.Protected}, release, nil
 }
 
-// Rules returns what people add to the policy for a role.
+// Rules returns the additions of people to the policy of a role.
 func Rules(c config.Config, role nexus.Role) policy.Rules {
 	p := c.PolicyOf(role)
 	return policy.Rules{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny, Show: c.Policy.Show}
 }
 
-// Hiding returns what agents' own git does not show them.
+// Hiding returns the files that agents' own git does not show.
 func Hiding() worktree.HiddenFiles {
 	return worktree.HiddenFiles{File: ignore.File, Rules: func(texts map[string]string) (func(string) bool, error) {
 		s, err := ignore.New(texts)

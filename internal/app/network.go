@@ -12,11 +12,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// networkItem names what a repository asks of the network.
+// networkItem is the name of a repository's network settings as an item to agree to.
 const networkItem = "nexus.toml [network]"
 
-// networkItems returns what the repository at dir asks of the network, as something
-// to agree to.
+// networkItems returns the network access that the repository at dir requests, as an item to
+// agree to.
 func networkItems(dir string) ([]trust.Item, error) {
 	text, err := config.RequestedNetwork(dir)
 	if err != nil || text == "" {
@@ -25,9 +25,8 @@ func networkItems(dir string) ([]trust.Item, error) {
 	return []trust.Item{{Name: networkItem, Text: text}}, nil
 }
 
-// Grant returns who of those who work on the repository at dir may go out,
-// and where to: nobody unless the user says so, and nothing that the
-// repository asks for unless somebody agreed to that.
+// Grant returns the network access for work on the repository at dir: none unless the user
+// configures it, and none of the repository's requests unless a person agreed to them.
 func Grant(c config.Network, dir string, book *trust.Store, env func(string) string) (*egress.Grant, error) {
 	if c.Mode != "list" {
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
@@ -50,8 +49,8 @@ func Grant(c config.Network, dir string, book *trust.Store, env func(string) str
 	return c.Grant(env)
 }
 
-// GrantFor returns a grant for one command: off, list, or names of presets and
-// hosts with commas between. What the configuration refuses is refused.
+// GrantFor returns a grant for one command: off, list, or names of presets and hosts with
+// commas between. Hosts that the configuration denies are denied.
 func GrantFor(mode string, c config.Network, dir string, book *trust.Store, env func(string) string) (*egress.Grant, error) {
 	switch mode {
 	case "", "off", "none":
@@ -77,7 +76,7 @@ func GrantFor(mode string, c config.Network, dir string, book *trust.Store, env 
 	return own.Grant(env)
 }
 
-// GrantInSandbox is [Grant] in a box that can keep it.
+// GrantInSandbox is [Grant], and returns an error if the sandbox cannot enforce it.
 func GrantInSandbox(c config.Network, dir string, book *trust.Store, env func(string) string, box *sandbox.Box) (*egress.Grant, error) {
 	g, err := Grant(c, dir, book, env)
 	if err == nil && g != nil && len(g.Gates)+len(g.Roles) > 0 {

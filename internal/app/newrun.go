@@ -22,11 +22,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// events is what the journal gives.
+// events is a sequence of journal events.
 type events = iter.Seq2[nexus.Event, error]
 
-// newRunFacts names a new run and returns the facts that begin it; none for a run
-// that is taken up.
+// newRunFacts names a new run and returns the facts that begin it; none for a resumed run.
 func newRunFacts(ctx context.Context, a *App, p *Repository, c config.Config, o *RunOptions) ([]nexus.Fact, error) {
 	if o.Run != "" {
 		return nil, nil
@@ -43,8 +42,8 @@ func newRunFacts(ctx context.Context, a *App, p *Repository, c config.Config, o 
 	return begun, err
 }
 
-// startOptions says how this process takes the run up: with what other runs have
-// spent today and, again, with the limits that hold now.
+// startOptions returns the options with which this process starts or resumes the run: the
+// spending of other runs today and, if again is true, the present limits.
 func startOptions(ctx context.Context, a *App, p *Repository, c config.Config, id nexus.RunID, again bool) (run.StartOptions, error) {
 	o := run.StartOptions{Process: journal.Self(), Reopen: again}
 	var err error
@@ -54,16 +53,16 @@ func startOptions(ctx context.Context, a *App, p *Repository, c config.Config, i
 	return o, err
 }
 
-// leasedJournal is a run's part of the journal, held by this process.
+// leasedJournal is a run's part of the journal while this process holds its lease.
 type leasedJournal struct {
 	*journal.Lease
 	journal *journal.Journal
 	run     nexus.RunID
-	pin     func(ctx context.Context, f nexus.Fact) // hears of checkpoints that are on record
+	pin     func(ctx context.Context, f nexus.Fact) // receives recorded checkpoints
 }
 
-// Append implements [run.Journal]. What checkpoints need is pinned at once; whoever takes the run up
-// pins what a killed process did not.
+// Append implements [run.Journal]. It pins the commits of checkpoints at once. If the process
+// is killed in between, the one that resumes the run pins them.
 func (h leasedJournal) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
 	events, err := h.Lease.Append(ctx, facts...)
 	if err != nil {
@@ -154,7 +153,7 @@ func acceptGoal(ctx context.Context, a *App, p *Repository, c config.Config, o R
 	return append(facts, offer...), err
 }
 
-// planFacts returns the facts that offer a plan.
+// planFacts returns the facts that propose a plan.
 func planFacts(p *Repository, made *nexus.Plan) ([]nexus.Fact, error) {
 	hash, err := storePlan(p, made)
 	if err != nil {
@@ -169,7 +168,7 @@ func planFacts(p *Repository, made *nexus.Plan) ([]nexus.Fact, error) {
 	return facts, nil
 }
 
-// unusedRunID names a new run. A seed draws the same names again, and no two runs
+// unusedRunID returns the name of a new run. A seed draws the same names again, and no two runs
 // may share one.
 func unusedRunID(ctx context.Context, p *Repository, now time.Time, draw func(string) uint64) (nexus.RunID, error) {
 	all, err := p.Runs(ctx)
@@ -184,8 +183,8 @@ func unusedRunID(ctx context.Context, p *Repository, now time.Time, draw func(st
 	}
 }
 
-// gateNames returns the names of the gates that judge the work, in their order;
-// those of submodules do not.
+// gateNames returns the names of the gates that check the work, in their order, without those
+// of submodules.
 func gateNames(p *Repository, c config.Config) ([]string, error) {
 	all, err := detect.Gates(p.Repo.Work, c.Gates)
 	err = cmp.Or(detect.CheckPackages(p.Repo.Work, c.Gates), err)

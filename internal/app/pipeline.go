@@ -27,7 +27,7 @@ type PlannedStep struct {
 	Says     string         `json:"-"`
 }
 
-// plannedSteps returns the steps that are for tasks of a plan, in their order.
+// plannedSteps returns the steps for tasks of a plan, in their order.
 func (a *App) plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedStep, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
@@ -56,8 +56,9 @@ func (a *App) plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedStep, 
 	return all, nil
 }
 
-// stepItems returns what the project's own steps tell reviewers and editors: instructions, as the
-// prompt of a role is. Its commands are gates, and need no trust as gates need none.
+// stepItems returns the instructions of the project's own steps for reviewers and editors as
+// items to agree to, like the prompt of a role. Commands of steps are gates, and gates need no
+// trust.
 func stepItems(dir string) ([]trust.Item, error) {
 	c, _, err := config.Load(config.Sources{Project: filepath.Join(dir, "nexus.toml")})
 	if err != nil {
@@ -79,11 +80,11 @@ func stepItems(dir string) ([]trust.Item, error) {
 	return items, nil
 }
 
-// resolvedPipeline is the pipeline with what those of its steps do that a role of the project's own does.
+// resolvedPipeline is the pipeline, with the steps that use a role of the project resolved.
 type resolvedPipeline struct {
 	steps  []config.NamedStep
 	roles  map[nexus.Role]agent.Role
-	agents []rules.Skill // of .claude/agents, that take part
+	agents []rules.Skill // of .claude/agents, that the pipeline uses
 }
 
 // ownRoles returns the roles that steps of the pipeline name.
@@ -100,7 +101,8 @@ func (a *App) loadPipeline(dir string, c config.Config) (resolvedPipeline, error
 	return resolvePipeline(dir, c, func() (*rules.Set, error) { return a.AgentRules(dir, c) })
 }
 
-// trustedPipeline returns the pipeline of the repository at dir, where somebody agreed to all who take part in it.
+// trustedPipeline returns the pipeline of the repository at dir, if a person agreed to all of
+// its roles and agents.
 func trustedPipeline(dir string, c config.Config, said *rules.Set) (resolvedPipeline, error) {
 	all, err := resolvePipeline(dir, c, func() (*rules.Set, error) { return said, nil })
 	for _, k := range all.agents {
@@ -111,8 +113,8 @@ func trustedPipeline(dir string, c config.Config, said *rules.Set) (resolvedPipe
 	return all, err
 }
 
-// resolvePipeline returns the pipeline of the repository at dir. A step that no role can do as it is declared is an error.
-// Said is called where a role may be an agent of .claude/agents.
+// resolvePipeline returns the pipeline of the repository at dir. A step that no role can do as
+// declared is an error. It calls said if a role may be an agent of .claude/agents.
 func resolvePipeline(dir string, c config.Config, said func() (*rules.Set, error)) (all resolvedPipeline, err error) {
 	if all.steps, err = c.Pipeline(); err != nil {
 		return all, err
@@ -156,7 +158,7 @@ func resolvePipeline(dir string, c config.Config, said func() (*rules.Set, error
 	return all, nil
 }
 
-// assignStep says why a role cannot do a step, and otherwise makes the step one for a reader or an editor.
+// assignStep makes the step one for a reader or an editor, or returns why a role cannot do it.
 func assignStep(s *config.NamedStep, role agent.Role) string {
 	reads := role.Writes == agent.WriteNothing
 	switch {

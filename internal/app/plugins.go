@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// Plugins returns the plugins that hold for a repository whose state is in a
-// directory, and what runs them: nil where there are none.
+// Plugins returns the plugins of a repository whose state is in a directory, and their runner:
+// nil if there are none.
 func (a *App) Plugins(ctx context.Context, dir, state string, run nexus.RunID) ([]plugin.Plugin, *usercmd.Runner, error) {
 	c, origins, err := a.Settings()
 	if err != nil {
@@ -26,9 +26,9 @@ func (a *App) Plugins(ctx context.Context, dir, state string, run nexus.RunID) (
 	return all, runner, err
 }
 
-// pluginHost returns what asks the plugins of a run, nil where there are none. Those
-// that nobody agreed to are left out, and said to be. It is an error that one is
-// required and cannot answer: nothing was paid for yet.
+// pluginHost returns the host that calls the plugins of a run, nil if there are none. It
+// reports and omits untrusted plugins. A required plugin that cannot answer is an error:
+// nothing was paid for yet.
 func (a *App) pluginHost(ctx context.Context, p *Repository, run nexus.RunID) (*plugin.Host, error) {
 	all, runner, err := a.Plugins(ctx, p.Repo.Work, p.State, run)
 	if err != nil || len(all) == 0 {
@@ -53,13 +53,13 @@ func (a *App) pluginHost(ctx context.Context, p *Repository, run nexus.RunID) (*
 	return h, nil
 }
 
-// reportUntrustedPlugin says that a plugin is not asked because nobody agreed to it.
+// reportUntrustedPlugin reports that a plugin is not called because it is not trusted.
 func (a *App) reportUntrustedPlugin(p plugin.Plugin, state trust.State) {
 	const hint = "read what it would run with nexus trust, then trust it with nexus trust --yes"
 	a.reportText(fmt.Sprintf("plugin %s is left out: it is not trusted (%s); %s", p.Name, state, hint))
 }
 
-// checkPluginStarts starts a plugin that is required, to see whether it can be asked.
+// checkPluginStarts starts a required plugin to check that it can be called.
 func checkPluginStarts(ctx context.Context, p plugin.Plugin, r *usercmd.Runner) error {
 	s, err := p.Open(ctx, r)
 	if failed, ok := errors.AsType[*plugin.Error](err); ok {
@@ -72,8 +72,8 @@ func checkPluginStarts(ctx context.Context, p plugin.Plugin, r *usercmd.Runner) 
 	return nil
 }
 
-// Discoverers returns what asks the plugins that discover, or the one with a
-// name. Those that nobody agreed to are left out, and said to be.
+// Discoverers returns the host that calls the discovering plugins, or the one with a name. It
+// reports and omits untrusted ones.
 func (a *App) Discoverers(ctx context.Context, p *Repository, name string) (*plugin.Host, error) {
 	all, runner, err := a.Plugins(ctx, p.Repo.Work, p.State, "discover")
 	if err != nil {

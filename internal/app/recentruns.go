@@ -14,15 +14,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// How far back the past reaches: the newest runs, up to so many of them and
-// up to so many events together.
+// Limits of the history: the newest runs, up to a number of them and up to a number of events
+// together.
 const (
 	pastRuns   = 50
 	pastEvents = 200_000
 )
 
-// forEachRecentRun calls see with the newest runs of the repository, the newest first. A
-// run that cannot be replayed says nothing.
+// forEachRecentRun calls see with the newest runs of the repository, the newest first. It skips
+// runs that cannot be replayed.
 func forEachRecentRun(ctx context.Context, j *journal.Journal, see func(*state.State)) error {
 	runs, err := j.Runs(ctx)
 	if err != nil {
@@ -38,14 +38,14 @@ func forEachRecentRun(ctx context.Context, j *journal.Journal, see func(*state.S
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			continue // nexus journal verify says what is wrong with it
+			continue // nexus journal verify reports the damage
 		}
 		see(s)
 	}
 	return nil
 }
 
-// earlierChecks returns what the newest runs but one showed of what they landed.
+// earlierChecks returns the passed checks of the work that the newest runs, except one, landed.
 func earlierChecks(ctx context.Context, j *journal.Journal, but nexus.RunID) ([]accept.EarlierCheck, error) {
 	var all []accept.EarlierCheck
 	err := forEachRecentRun(ctx, j, func(s *state.State) {
@@ -56,7 +56,7 @@ func earlierChecks(ctx context.Context, j *journal.Journal, but nexus.RunID) ([]
 	return all, err
 }
 
-// RecentStats sums up the newest runs of the repository, but one.
+// RecentStats summarizes the newest runs of the repository, except one.
 func RecentStats(ctx context.Context, j *journal.Journal, but nexus.RunID) (*route.Stats, error) {
 	var h route.Stats
 	add := func(s *state.State) {
@@ -70,7 +70,7 @@ func RecentStats(ctx context.Context, j *journal.Journal, but nexus.RunID) (*rou
 	return &h, nil
 }
 
-// FindingHistory tells what became of findings that runs of the repository worked on.
+// FindingHistory returns the results of findings that runs of the repository worked on.
 func FindingHistory(ctx context.Context, j *journal.Journal) (finding.PastWork, error) {
 	var runs []*state.State
 	if j != nil {
@@ -82,8 +82,8 @@ func FindingHistory(ctx context.Context, j *journal.Journal) (finding.PastWork, 
 	return finding.PastOf(runs), nil
 }
 
-// estimateStats sums up the newest runs of the repository for estimates: those that
-// count, where something is learned from them at all.
+// estimateStats summarizes the newest runs of the repository for estimates: those that count,
+// if lessons are learned from them at all.
 func (p *Repository) estimateStats(ctx context.Context, c config.Config) (*route.Stats, error) {
 	if c.Lessons.Off()[nexus.EstimateLesson] {
 		return &route.Stats{}, nil
@@ -101,8 +101,8 @@ func (p *Repository) estimateStats(ctx context.Context, c config.Config) (*route
 	return &h, err
 }
 
-// routingOf returns where work begins as it is set, and as was learned. Untested
-// says that the repository has no test.
+// routingOf returns the start tiers from the settings and the lessons. Untested is true if the
+// repository has no test.
 func routingOf(c config.Config, learned *nexus.Lessons, untested bool) nexus.Routing {
 	order := c.Routing.Order
 	for _, p := range c.Plugins {
@@ -118,10 +118,9 @@ func routingOf(c config.Config, learned *nexus.Lessons, untested bool) nexus.Rou
 	return r
 }
 
-// resumeLimits returns the limits that a run which is taken up again gets instead of
-// its own, nil for none. What it began with stays, unless a flag says
-// something else now; caps that no flag can set are those of today's
-// configuration.
+// resumeLimits returns the limits that replace those of a resumed run, nil for none. Its
+// original limits stay, unless a flag changes them now; caps that no flag can set come from the
+// present configuration.
 func resumeLimits(ctx context.Context, a *App, p *Repository, c config.Config, run nexus.RunID) (*nexus.Limits, error) {
 	s, err := p.Replay(ctx, run)
 	if err != nil {
@@ -130,7 +129,7 @@ func resumeLimits(ctx context.Context, a *App, p *Repository, c config.Config, r
 	l := s.Limits
 	l.DayMoney, l.RoleMoney, l.ProviderMoney, l.RunTokens = c.Limits.DayMoney, c.Limits.RoleMoney, c.Limits.ProviderMoney, c.Limits.RunTokens
 	l.Fixes, l.Points = c.Limits.Fixes, c.Limits.Points
-	l.Alerts = c.Limits.Alerts // who is there may be another now
+	l.Alerts = c.Limits.Alerts // another person may be available now
 	for key := range a.Set {
 		switch key {
 		case "budget.run":
@@ -155,12 +154,12 @@ func resumeLimits(ctx context.Context, a *App, p *Repository, c config.Config, r
 	return &l, nil
 }
 
-// windowRuns is how many of the newest runs are asked how much of the limits of
-// agent programs is used.
+// windowRuns is the number of newest runs that are searched for the used limits of agent
+// programs.
 const windowRuns = 10
 
-// Windows returns what the newest runs of the repository heard last of the limits
-// of agent programs; nothing outside a repository.
+// Windows returns the last known limits of agent programs, from the newest runs of the
+// repository; nothing outside a repository.
 func (a *App) Windows(ctx context.Context) []state.QuotaWindow {
 	p, err := a.Open(ctx, ReadAccess)
 	if err != nil {
@@ -168,7 +167,7 @@ func (a *App) Windows(ctx context.Context) []state.QuotaWindow {
 	}
 	defer p.Close()
 	if p.Journal == nil {
-		return nil // nothing ran there
+		return nil // no run exists there
 	}
 	runs, err := p.Journal.Runs(ctx)
 	if err != nil {
@@ -178,7 +177,7 @@ func (a *App) Windows(ctx context.Context) []state.QuotaWindow {
 	for _, r := range slices.Backward(runs[max(0, len(runs)-windowRuns):]) {
 		s, err := state.Replay(r.ID, p.Journal.Events(ctx, r.ID, 0))
 		if err != nil {
-			continue // nexus journal verify says what is wrong with it
+			continue // nexus journal verify reports the damage
 		}
 		for _, w := range s.Windows {
 			if !slices.ContainsFunc(all, func(o state.QuotaWindow) bool { return o.Account == w.Account && o.Name == w.Name }) {

@@ -21,24 +21,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
-// Repository is a repository with what Nexus knows about it.
+// Repository is a repository with the data of Nexus about it.
 type Repository struct {
 	Repo    git.Repo
 	State   string           // directory of the journal, the blobs, the clone and the worktrees
-	Journal *journal.Journal // nil where nothing ran yet, unless the command makes it
+	Journal *journal.Journal // nil if there are no runs yet, unless the command creates it
 
 	mask func([]byte) []byte
 	want Access
 }
 
-// Access says what a command wants of a place.
+// Access is a command's access to a repository.
 type Access int
 
-// What a command may want.
+// The kinds of access.
 const (
-	ReadAccess   Access = iota // what is there
-	ChangeAccess               // what is there
-	CreateAccess               // the journal too, where there is none
+	ReadAccess   Access = iota // reads existing data
+	ChangeAccess               // changes existing data
+	CreateAccess               // also creates the journal, if there is none
 )
 
 // Open opens the repository that the command works in, and its journal.
@@ -72,7 +72,7 @@ func (a *App) Open(ctx context.Context, want Access) (*Repository, error) {
 	return p, err
 }
 
-// deadRuns returns the runs whose process is certain to be dead, or let them go.
+// deadRuns returns the runs whose process is certain to be dead, or released them.
 func (p *Repository) deadRuns(ctx context.Context) ([]nexus.RunID, error) {
 	all, err := p.Journal.Runs(ctx)
 	var ids []nexus.RunID
@@ -84,7 +84,7 @@ func (p *Repository) deadRuns(ctx context.Context) ([]nexus.RunID, error) {
 	return ids, err
 }
 
-// slug keeps what is harmless in a file name on every system.
+// slug keeps the characters that are safe in a file name on every system.
 func slug(name string) string {
 	keep := func(r rune) rune {
 		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' || r == '.') {
@@ -99,11 +99,11 @@ func slug(name string) string {
 // Close closes the journal.
 func (p *Repository) Close() {
 	if p.Journal != nil {
-		_ = p.Journal.Close() // what was confirmed is durable already
+		_ = p.Journal.Close() // confirmed events are durable already
 	}
 }
 
-// Blobs opens the store of what the facts name. Small ones lie in the journal.
+// Blobs opens the store of the blobs that facts name. Small ones are in the journal.
 func (p *Repository) Blobs() (*journal.BlobStore, error) {
 	store, err := journal.OpenBlobs(filepath.Join(p.State, "blobs"))
 	if err != nil {
@@ -126,9 +126,8 @@ func (p *Repository) Runs(ctx context.Context) ([]journal.Run, error) {
 	return all, err
 }
 
-// Run returns the run that name means: its ID, a part of it that no other run
-// has, or the latest when it is empty, before those that are only shown. Who
-// changes runs gets none of the latter.
+// Run returns the run with a name: its ID, a unique part of it, or, for "", the latest one,
+// with those that are only shown last. For a caller that changes runs the latter are excluded.
 func (p *Repository) Run(ctx context.Context, name string) (journal.Run, error) {
 	r, err := p.findRun(ctx, name)
 	if err == nil && p.want == ChangeAccess {
@@ -177,8 +176,8 @@ func (p *Repository) findRun(ctx context.Context, name string) (journal.Run, err
 	}
 }
 
-// ResolveName returns the run that name means, or the latest run and the task or
-// attempt of it that name means.
+// ResolveName returns the run with a name, or the latest run and its task or attempt of that
+// name.
 func (p *Repository) ResolveName(ctx context.Context, name string) (r journal.Run, part string, err error) {
 	r, err = p.Run(ctx, name)
 	if name == "" || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
@@ -206,13 +205,12 @@ func (p *Repository) Replay(ctx context.Context, run nexus.RunID) (*state.State,
 	return state.Replay(run, p.Journal.Events(ctx, run, 0))
 }
 
-// ReadRun opens the place for reading, folds the run that name means, and hands
-// both over.
+// ReadRun opens the repository for reading, folds the run with a name, and passes both to f.
 func (a *App) ReadRun(ctx context.Context, name string, f func(p *Repository, r journal.Run, s *state.State) error) error {
 	return a.withRun(ctx, ReadAccess, name, f)
 }
 
-// ChangeRun is [App.ReadRun] for who changes the run.
+// ChangeRun is [App.ReadRun] for callers that change the run.
 func (a *App) ChangeRun(ctx context.Context, name string, f func(p *Repository, r journal.Run, s *state.State) error) error {
 	return a.withRun(ctx, ChangeAccess, name, f)
 }

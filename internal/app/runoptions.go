@@ -18,48 +18,49 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// RunOptions is what a run is started or taken up with.
+// RunOptions are the options to start or resume a run.
 type RunOptions struct {
-	Run      nexus.RunID // one that exists; empty starts a new one
+	Run      nexus.RunID // an existing one; empty starts a new one
 	Name     nexus.RunID // of the new one; empty draws it
 	Goal     nexus.Goal
 	Plan     *nexus.Plan        // nil lets the planner make one
 	Lanes    []nexus.LaneFormed // tasks of the plan that would share a session, once it is estimated
 	Steps    []PlannedStep      // of the pipeline, for tasks of the plan, once it is estimated
 	Spent    nexus.Money        // on the plan already; it counts against the budget
-	Asked    int                // questions that were asked about the goal before, in an interview
-	Refused  []state.PlanDraft  // plans for the goal that people refused, oldest first: the planner is told why
-	Headless bool               // answer every question by its fallback
-	Person   bool               // somebody sits here who can be asked
-	Watched  bool               // somebody sees how the run goes
-	Seed     string             // of everything that is drawn; empty draws at random
+	Asked    int                // questions about the goal in an earlier interview
+	Refused  []state.PlanDraft  // plans for the goal that people refused, oldest first: the planner receives the reasons
+	Headless bool               // answer every question by its default
+	Person   bool               // a person at this terminal can be asked
+	Watched  bool               // a person sees the progress of the run
+	Seed     string             // for all random numbers; empty draws at random
 
 	Consent nexus.Consent // to the plan; the zero Consent leaves it to the level of approval
 
-	Added []nexus.Request // what there is to do in the mode of the backlog
-	Items int             // of those that are worked on at once, where other runs work on some; 0: as the settings say
+	Added []nexus.Request // the work in backlog mode
+	Items int             // number of items in progress at once, if other runs work on some; 0: from the settings
 
-	Checked *nexus.RunChecked // what was found before; nil where nobody looked
-	Refuse  func() error      // says what else keeps the run from starting; nil: nothing
+	Checked *nexus.RunChecked // notices found before the run started; nil if there was no check
+	Refuse  func() error      // returns another reason why the run must not start; nil: none
 
-	// Yours lets a gate judge the user's own checkout; false where that does not have the commit as it is. Nil: no gate does.
+	// Yours runs a gate on the user's own checkout; false if the checkout does not have the
+	// unchanged commit. Nil: no gate runs there.
 	Yours func(ctx context.Context, commit, gate string) (nexus.Evidence, bool, error)
 
-	Traffic provider.Traffic // where it is recorded to, or played from
+	Traffic provider.Traffic // directory to record to, or to replay from
 
 	tap     provider.RecordingTransport // opened from Traffic
-	deliver bool                        // publish and land what landed, and nothing else
+	deliver bool                        // publish and land the landed work, and nothing else
 	stop    string                      // why it ends as stopped at once; empty: it continues
 	draw    func(string) uint64
 }
 
-// isUnattended reports whether nobody is there who could answer a question.
+// isUnattended reports whether no person is available to answer a question.
 func (o *RunOptions) isUnattended(c config.Config) bool {
 	return o.Headless || !o.Watched && len(c.Channels.Order) == 0
 }
 
-// questionTimeout is how long a question of the run itself waits: who reads a plan at the
-// terminal takes the time that it takes.
+// questionTimeout returns how long a question of the run itself waits. A person who reads a
+// plan at the terminal has unlimited time.
 func (o *RunOptions) questionTimeout(c config.Config) time.Duration {
 	if o.Person && !o.Headless {
 		return 0
@@ -67,7 +68,7 @@ func (o *RunOptions) questionTimeout(c config.Config) time.Duration {
 	return c.Patience
 }
 
-// checkStart asks what else keeps the run from starting.
+// checkStart returns any other reason why the run must not start.
 func (o *RunOptions) checkStart() error {
 	if o.Refuse == nil {
 		return nil
@@ -75,8 +76,8 @@ func (o *RunOptions) checkStart() error {
 	return o.Refuse()
 }
 
-// OpenReplay opens the recording that answers, where one does: what is looked at
-// before the run begins asks no provider then, and needs no key.
+// OpenReplay opens the recording to replay, if there is one: checks before the run then call no
+// provider, and need no key.
 func (o *RunOptions) OpenReplay(a *App) error {
 	if o.Traffic.Replay == "" {
 		return nil
@@ -86,8 +87,8 @@ func (o *RunOptions) OpenReplay(a *App) error {
 	return err
 }
 
-// closeRecording reports what could not be recorded, and what was played to requests
-// that are not quite those of the recording.
+// closeRecording reports recording errors, and replayed answers whose requests differ from the
+// recording.
 func (a *App) closeRecording(t provider.RecordingTransport) {
 	a.reportError(t.Close())
 	n, first := t.Mismatches()
@@ -101,8 +102,8 @@ func (a *App) closeRecording(t provider.RecordingTransport) {
 	a.reportText(answers + " of the recording went to requests that show a different tree, for example because tasks land in a different order; the first: " + sanitize.Show(first))
 }
 
-// seededRandom returns what draws from the order's seed: the same numbers of a name
-// in the same order, whatever else goes on. It is nil without a seed.
+// seededRandom returns a function that draws from the options' seed: the same numbers for a
+// name in the same order, whatever else happens. It is nil without a seed.
 func (o *RunOptions) seededRandom() func(string) uint64 {
 	if o.Seed == "" {
 		return nil
@@ -118,8 +119,8 @@ func (o *RunOptions) seededRandom() func(string) uint64 {
 	}
 }
 
-// newRun names a run by when it began, so that names sort by time, and by
-// three letters so that no two are the same.
+// newRun names a run by its start time, so that names sort by time, and by three letters that
+// make it unique.
 func newRun(now time.Time, draw func(string) uint64) nexus.RunID {
 	tail := rand.Text()[:3]
 	if draw != nil {
@@ -128,11 +129,11 @@ func newRun(now time.Time, draw func(string) uint64) nexus.RunID {
 	return nexus.RunID(now.UTC().Format("060102-150405-") + strings.ToLower(tail))
 }
 
-// CheckModels refuses what could not work anyway, before anything is recorded: a
-// model that is unknown, a provider without a key.
+// CheckModels returns an error for settings that cannot work, before anything is recorded: an
+// unknown model, or a provider without a key.
 func (a *App) CheckModels(c config.Config, o RunOptions) error {
 	if o.deliver {
-		return nil // as a rule it asks no model
+		return nil // usually it calls no model
 	}
 	c, err := a.WithAgents(c, o.tap)
 	if err != nil {

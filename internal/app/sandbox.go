@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// FindSandbox returns the sandbox that the settings choose, with their bounds.
+// FindSandbox returns the configured sandbox, with its limits.
 func FindSandbox(ctx context.Context, c config.Config) (*sandbox.Box, error) {
 	b, err := sandbox.Find(ctx, sandbox.Mode(c.Sandbox))
 	if err != nil {
@@ -18,14 +18,14 @@ func FindSandbox(ctx context.Context, c config.Config) (*sandbox.Box, error) {
 	return b.WithLimits(SandboxLimits(c)), nil
 }
 
-// SandboxLimits returns what the settings bound of a command.
+// SandboxLimits returns the configured limits of a command.
 func SandboxLimits(c config.Config) sandbox.Limits {
 	return sandbox.Limits{Memory: c.Bounds.Memory, CPU: c.Bounds.CPU, Disk: c.Bounds.Disk, Processes: c.Bounds.Processes}
 }
 
-// CheckSandbox refuses work that nobody watches without a sandbox, unless that was
-// chosen for this very command: what a file once said is no choice of today's.
-// What is chosen so is recorded with the run, and said when it starts.
+// CheckSandbox returns an error for unattended work without a sandbox, unless that was chosen
+// for this very command: an old setting in a file does not count. The choice is recorded with
+// the run, and reported when it starts.
 func (a *App) CheckSandbox(alone bool) error {
 	c, origins, err := a.Settings()
 	if err != nil || c.Sandbox != "off" || !alone {

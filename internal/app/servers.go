@@ -18,12 +18,11 @@ import (
 type Server struct {
 	declare.Server
 	State trust.State
-	Text  string // what it would run
+	Text  string // the command that it would run
 }
 
-// Servers returns the MCP servers that hold for the repository at dir, whatever they
-// are good for, in the order of their names. Where a file of it is broken, that
-// is the error, and the others are there.
+// Servers returns all MCP servers of the repository at dir, ordered by name. If one of its
+// files is broken it returns an error, together with the other servers.
 func (a *App) Servers(dir string) (all []Server, err error) {
 	c, origins, err := a.Settings()
 	if err != nil {
@@ -49,8 +48,8 @@ func (a *App) Servers(dir string) (all []Server, err error) {
 	return all, broken
 }
 
-// ServerItems returns what somebody has to agree to: the repository's servers, and
-// what servers said about their tools when they were last met.
+// ServerItems returns the items that a person must agree to: the repository's servers, and the
+// last known descriptions of their tools.
 func (a *App) ServerItems(dir string) ([]trust.Item, error) {
 	all, err := a.Servers(dir)
 	if err != nil {
@@ -78,8 +77,8 @@ func (a *App) ServerItems(dir string) ([]trust.Item, error) {
 	return items, nil
 }
 
-// ServerEgress gives programs of servers a way out to the hosts and presets that the
-// user named for them, and to nothing that is denied.
+// ServerEgress gives server programs network access to the hosts and presets that the user
+// named for them, except denied ones.
 func (a *App) ServerEgress() func(names []string) (*egress.Gateway, error) {
 	return func(names []string) (*egress.Gateway, error) {
 		c, _, err := a.Settings()
@@ -94,11 +93,11 @@ func (a *App) ServerEgress() func(names []string) (*egress.Gateway, error) {
 	}
 }
 
-// OpenServers returns the MCP servers that agents may use in the repository at dir, and
-// says which they may not, and what to do about it. It starts none.
+// OpenServers returns the MCP servers that agents may use in the repository at dir. It reports
+// which of them they may not use, with the remedy. It starts none.
 func (a *App) OpenServers(dir string) (*mcptools.Servers, error) {
 	all, err := a.Servers(dir)
-	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeInvalidConfig { // work does not stop for it
+	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeInvalidConfig { // work continues without it
 		a.reportText(fmt.Sprintf("MCP servers of the repository are left out: %s", sanitize.Show(err.Error())))
 	} else if err != nil {
 		return nil, err

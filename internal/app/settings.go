@@ -26,8 +26,8 @@ func (a *App) WorkDir() (string, error) {
 	return dir, nil
 }
 
-// WorkTreeRoot returns the top of the work tree around dir, or dir where there is
-// none. It does not ask git, so that it also works without.
+// WorkTreeRoot returns the top of the work tree around dir, or dir if there is none. It does
+// not call git, so that it also works without.
 func WorkTreeRoot(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
@@ -39,7 +39,7 @@ func WorkTreeRoot(dir string) string {
 	}
 }
 
-// Settings reads the configuration that holds in the working directory.
+// Settings reads the configuration of the working directory.
 func (a *App) Settings() (config.Config, config.Origins, error) {
 	s, err := a.Sources()
 	if err != nil {
@@ -48,10 +48,10 @@ func (a *App) Settings() (config.Config, config.Origins, error) {
 	return a.SettingsOf(s)
 }
 
-// SkipUnreadableProject leaves the project's settings out from now on if they are
-// all that keeps the configuration from being read, and returns what is wrong with
-// them. For commands with which people look at a repository before they trust it:
-// what the repository holds must not stop them.
+// SkipUnreadableProject skips the project's settings from now on if they are the only reason
+// why the configuration cannot be read, and returns their error. It is for commands with which
+// people inspect a repository before they trust it: the repository's content must not stop
+// them.
 func (a *App) SkipUnreadableProject() error {
 	_, _, wrong := a.Settings()
 	if wrong == nil {
@@ -61,11 +61,11 @@ func (a *App) SkipUnreadableProject() error {
 	if _, _, err := a.Settings(); err == nil {
 		return wrong
 	}
-	a.withoutProject = false // the user's own settings are wrong, which the command reports
+	a.withoutProject = false // the user's own settings have an error, which the command reports
 	return nil
 }
 
-// Sources says where the settings of the working directory come from.
+// Sources returns the sources of the settings of the working directory.
 func (a *App) Sources() (config.Sources, error) {
 	dir, err := a.WorkDir()
 	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), WorkTreeRoot(dir))
@@ -76,8 +76,8 @@ func (a *App) Sources() (config.Sources, error) {
 	return s, err
 }
 
-// SettingsOf reads the configuration from sources, whose project's file is at the top
-// of its work tree.
+// SettingsOf reads the configuration from sources. The project's file is at the top of its work
+// tree.
 func (a *App) SettingsOf(s config.Sources) (config.Config, config.Origins, error) {
 	c, o, err := config.Load(s)
 	if err != nil {
@@ -93,8 +93,8 @@ func (a *App) SettingsOf(s config.Sources) (config.Config, config.Origins, error
 	return c, o, err
 }
 
-// systemConfigFile returns the configuration file of whoever runs the machine:
-// the first that is there where the XDG standard looks for those.
+// systemConfigFile returns the configuration file of the machine's administrator: the first
+// that exists in the directories of the XDG standard.
 func (a *App) systemConfigFile() string {
 	for dir := range strings.SplitSeq(cmp.Or(a.Env("XDG_CONFIG_DIRS"), "/etc/xdg"), ":") {
 		name := filepath.Join(dir, "nexus", "config.toml")
@@ -105,7 +105,7 @@ func (a *App) systemConfigFile() string {
 	return ""
 }
 
-// checkSteps refuses pipeline steps that cannot be done.
+// checkSteps returns an error for pipeline steps that cannot be done.
 func checkSteps(c config.Config, o config.Origins) error {
 	steps, err := c.Pipeline()
 	if err != nil {
@@ -122,8 +122,8 @@ func checkSteps(c config.Config, o config.Origins) error {
 	return nil
 }
 
-// checkGateCommands refuses gates whose commands sh cannot read, before anybody pays
-// for work that they would judge.
+// checkGateCommands returns an error for gates whose commands sh cannot parse, before anyone
+// pays for work that they would check.
 func checkGateCommands(g config.Gates, o config.Origins) error {
 	for _, name := range slices.Sorted(maps.Keys(g.Commands)) {
 		line := g.Commands[name]

@@ -13,11 +13,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/rules"
 )
 
-// commandPattern is a text that begins with the name of a command.
+// commandPattern matches a text that begins with the name of a command.
 var commandPattern = pattern.Lazy(`(?s)^/([A-Za-z0-9_:-]+)(?:\s+(.*))?$`)
 
-// ExpandCommand returns the prompt that a text asks for which begins with the name of a
-// command in .claude/commands, such as "/fix 12", and every other text as it is.
+// ExpandCommand returns the prompt for a text that begins with the name of a command in
+// .claude/commands, such as "/fix 12", and any other text unchanged.
 func (a *App) ExpandCommand(c config.Config, text string) (string, error) {
 	m := commandPattern().FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
@@ -38,8 +38,8 @@ func (a *App) ExpandCommand(c config.Config, text string) (string, error) {
 	return k.Expand(m[2]), checkTrusted(k)
 }
 
-// foreignRole returns an agent of .claude/agents as a role. It may do nothing that
-// the usual role may not, and has only those of its tools that it names.
+// foreignRole returns an agent of .claude/agents as a role. It has at most the rights of the
+// usual role, and of its tools only those that it names.
 func (a *App) foreignRole(dir string, c config.Config, name string, usual agent.Role) (agent.Role, error) {
 	set, err := a.AgentRules(dir, c)
 	if err != nil {
@@ -56,7 +56,8 @@ func (a *App) foreignRole(dir string, c config.Config, name string, usual agent.
 	return roleFromSkill(k, usual), nil
 }
 
-// roleFromSkill returns an agent of .claude/agents as a role that may do nothing that the usual role may not.
+// roleFromSkill returns an agent of .claude/agents as a role with at most the rights of the
+// usual role.
 func roleFromSkill(k rules.Skill, usual agent.Role) agent.Role {
 	usual.Prompt = k.Text
 	switch model := strings.ToLower(k.Model); {
@@ -78,7 +79,7 @@ func roleFromSkill(k rules.Skill, usual agent.Role) agent.Role {
 	return usual
 }
 
-// sameTool reports whether a tool of Claude Code does what one of ours does.
+// sameTool reports whether a tool of Claude Code does the same as one of Nexus.
 func sameTool(theirs, own string) bool {
 	theirs, _, _ = strings.Cut(theirs, "(")
 	switch theirs {
@@ -99,7 +100,7 @@ func sameTool(theirs, own string) bool {
 	}
 }
 
-// checkTrusted refuses what nobody agreed to.
+// checkTrusted returns an error for an untrusted skill.
 func checkTrusted(k rules.Skill) error {
 	if k.State == trust.Trusted {
 		return nil

@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
-// Sweep removes the worktrees of runs that have ended, and of those whose
-// process died what they make again: trees of bases. The work in them is pinned
-// by a ref; what is not pinned stays.
+// Sweep removes the worktrees of runs that have ended. Of runs whose process died it removes
+// those that can be created again: trees of bases. The work in them is pinned by a ref; a
+// worktree with unpinned work stays.
 func (p *Repository) Sweep(ctx context.Context, dry bool) (all []string, err error) {
 	if p.Journal == nil {
 		return []string{}, nil
@@ -36,7 +36,7 @@ func (p *Repository) Sweep(ctx context.Context, dry bool) (all []string, err err
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }() // what goes is deleted then
+	defer func() { err = errors.Join(err, store.Close()) }() // the removed trees are deleted then
 	removed, err := store.Sweep(ctx, func(run nexus.RunID, id nexus.AttemptID) bool {
 		anew := gone[run] && strings.HasPrefix(string(id), "base-")
 		return !ended[run] && !anew
@@ -44,7 +44,7 @@ func (p *Repository) Sweep(ctx context.Context, dry bool) (all []string, err err
 	if err != nil {
 		return append([]string{}, removed...), err
 	}
-	// What worktrees were given is kept for the next, within bounds.
+	// Prepared dependencies of worktrees are kept for the next one, within limits.
 	homes, err := fs.Glob(os.DirFS(p.State), "trees/*/*")
 	if err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Target returns the name of the branch that a run may move, or an error that
-// says why it may not. Protected are patterns of those that never move.
+// Target returns the name of the branch that a run may move, or an error that explains why it
+// may not. Protected are patterns of branches that never move.
 func (p *Repository) Target(ctx context.Context, protected []string, name string) (string, error) {
 	refuse := func(why, hint string) (string, error) {
 		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}

@@ -10,10 +10,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// TrustItems returns what the repository at dir has that somebody must agree
-// to before it takes part: roles of its own, which decide what agents are told
-// and may do, what it asks of the network, and what runs to prepare worktrees.
-// Its standing rules need no trust; they are fenced as data.
+// TrustItems returns the items of the repository at dir that a person must agree to before they
+// are used: roles of its own, which contain instructions and rights of agents, its network
+// requests, and the commands that prepare worktrees. Its standing rules need no trust; they are
+// fenced as data.
 func TrustItems(dir string) ([]trust.Item, error) {
 	items, err := roleItems(dir)
 	if err != nil {
@@ -31,8 +31,8 @@ func TrustItems(dir string) ([]trust.Item, error) {
 	return slices.Concat(items, wanted, more, asks), err
 }
 
-// TrustItems is [TrustItems] without what the project's settings ask for where
-// these are left out.
+// TrustItems is [TrustItems] without the requests of the project's settings if these are
+// skipped.
 func (a *App) TrustItems(dir string) ([]trust.Item, error) {
 	if a.withoutProject {
 		return roleItems(dir)
@@ -61,11 +61,11 @@ func roleItems(dir string) (items []trust.Item, err error) {
 	return items, nil
 }
 
-// CheckTrust says which of the things that need trust have none. Nobody's book
-// trusts nothing.
+// CheckTrust returns an error with the untrusted items that need trust. A nil store trusts
+// nothing.
 func CheckTrust(dir string, book *trust.Store) error {
 	items, err := TrustItems(dir)
-	items = slices.DeleteFunc(items, func(i trust.Item) bool { return i.Name == networkItem }) // Grant checks it, where it counts
+	items = slices.DeleteFunc(items, func(i trust.Item) bool { return i.Name == networkItem }) // Grant checks it when it is needed
 	if err != nil || len(items) == 0 {
 		return err
 	}

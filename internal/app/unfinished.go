@@ -16,11 +16,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// repositoryFile is the file of a place's state that says which repository it is of.
+// repositoryFile is the file in a state directory with the path of its repository.
 const repositoryFile = "repository"
 
-// recordRepository writes down where the repository is, once. Only lists of all repositories
-// read it: without it they name the directory of the state.
+// recordRepository stores the path of the repository, once. Only lists of all repositories read
+// it: without it they name the state directory.
 func (p *Repository) recordRepository(dir string) {
 	path := filepath.Join(p.State, repositoryFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -28,10 +28,10 @@ func (p *Repository) recordRepository(dir string) {
 	}
 }
 
-// Unfinished is a run that is not over: it goes on, waits for a person, or was
+// Unfinished is a run that is not over: it is in progress, waits for a person, or was
 // interrupted.
 type Unfinished struct {
-	Repository string // its directory, or that of its state where nobody wrote it down
+	Repository string // its directory, or its state directory if the path is not stored
 	Run        journal.Run
 	State      *state.State
 }
@@ -66,9 +66,9 @@ func (p *Repository) Unfinished(ctx context.Context) ([]Unfinished, error) {
 	return all, nil
 }
 
-// UnfinishedEverywhere returns the runs of all repositories that are not over,
-// ordered by repository. The error names journals that could not be read; the
-// runs of the others are there.
+// UnfinishedEverywhere returns the runs of all repositories that are not over, ordered by
+// repository. The error names journals that could not be read; the runs of the others are
+// returned.
 func (a *App) UnfinishedEverywhere(ctx context.Context) ([]Unfinished, error) {
 	found, err := filepath.Glob(filepath.Join(a.StateHome(), "*", "journal.db"))
 	if err != nil {

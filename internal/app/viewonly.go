@@ -14,12 +14,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// viewOnlyDir is where the state of a repository names the runs of elsewhere that it
-// only shows.
+// viewOnlyDir is the directory in a repository's state with the names of imported runs that are
+// only shown.
 const viewOnlyDir = "shown"
 
-// IsViewOnly reports whether a run was taken in to be looked at, and nothing else: it
-// neither continues here nor spends, and nobody learns from it.
+// IsViewOnly reports whether a run was imported only to be shown: it does not continue here,
+// spends nothing, and no lessons are learned from it.
 func (p *Repository) IsViewOnly(run nexus.RunID) bool {
 	if run == "" { // one that has no name yet
 		return false
@@ -28,8 +28,8 @@ func (p *Repository) IsViewOnly(run nexus.RunID) bool {
 	return err == nil
 }
 
-// MarkViewOnly says that a run that is about to be taken in is only shown. It is said
-// before the run is there, so that no kill leaves one that could continue.
+// MarkViewOnly marks a run that is about to be imported as only shown. It is called before the
+// run exists, so that no kill results in one that could continue.
 func (p *Repository) MarkViewOnly(run nexus.RunID) error {
 	dir := filepath.Join(p.State, viewOnlyDir)
 	err := os.MkdirAll(dir, 0o700)
@@ -39,7 +39,7 @@ func (p *Repository) MarkViewOnly(run nexus.RunID) error {
 	return disk.WrapError("import run "+string(run), err)
 }
 
-// ClearViewOnly takes back [Repository.MarkViewOnly].
+// ClearViewOnly reverts [Repository.MarkViewOnly].
 func (p *Repository) ClearViewOnly(run nexus.RunID) error {
 	err := os.Remove(filepath.Join(p.State, viewOnlyDir, string(run)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,7 +48,7 @@ func (p *Repository) ClearViewOnly(run nexus.RunID) error {
 	return disk.WrapError("import run "+string(run), err)
 }
 
-// acquireLease takes the lease of a run, unless that is only shown here.
+// acquireLease acquires the lease of a run, unless the run is only shown here.
 func (p *Repository) acquireLease(ctx context.Context, run nexus.RunID) (*journal.Lease, error) {
 	if err := p.checkNotViewOnly(run); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (p *Repository) acquireLease(ctx context.Context, run nexus.RunID) (*journa
 	return p.Journal.Acquire(ctx, run, journal.Self(), leaseTTL)
 }
 
-// checkNotViewOnly refuses a run that is only shown here.
+// checkNotViewOnly returns an error for a run that is only shown here.
 func (p *Repository) checkNotViewOnly(run nexus.RunID) error {
 	if !p.IsViewOnly(run) {
 		return nil
@@ -67,7 +67,7 @@ func (p *Repository) checkNotViewOnly(run nexus.RunID) error {
 	}
 }
 
-// withoutViewOnly leaves out what runs of elsewhere came to, that are only shown.
+// withoutViewOnly removes imported runs that are only shown.
 func (p *Repository) withoutViewOnly(all []history.Run) []history.Run {
 	return slices.DeleteFunc(all, func(r history.Run) bool { return p.IsViewOnly(r.ID) })
 }

@@ -11,20 +11,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Signals are what may come from outside while a run is conducted. A nil
-// channel never delivers.
+// Signals are the channels of inputs from outside while a run is in progress. A nil channel
+// never delivers.
 type Signals struct {
 	Requests <-chan nexus.Event // requests of any process, in order
-	Notices  <-chan nexus.Fact  // what was measured and is to be recorded
-	Drain    <-chan struct{}    // closed to let the workers go at their next turn
+	Notices  <-chan nexus.Fact  // measurements to record
+	Drain    <-chan struct{}    // closed to stop the workers at their next turn
 }
 
-// Conduct takes a run, new or interrupted, to where nothing is left to do.
+// Conduct executes a run, new or interrupted, until nothing is left to do.
 //
-// Every pass decides from the state, records the decision, and only then acts
-// on it, so a crash loses no decision and repeats none. The state that is
-// returned is true even when there is an error; it is nil only when the run
-// could not be taken up.
+// Every pass decides from the state, records the decision, and only then acts on it, so a crash
+// loses no decision and repeats none. The returned state is valid even if there is an error; it
+// is nil only if the run could not be started.
 func Conduct(ctx context.Context, j Journal, w World, run nexus.RunID, o StartOptions, sig Signals) (*state.State, error) {
 	core, err := Begin(ctx, j, run, o)
 	if err != nil {
@@ -45,19 +44,19 @@ func Conduct(ctx context.Context, j Journal, w World, run nexus.RunID, o StartOp
 	return core.State, err
 }
 
-// conductor is where the workers come to the desk. The goroutine in serve owns
-// the core; workers reach it through the inbox.
+// conductor connects the workers to the core. The goroutine in serve owns the core; workers
+// reach it through the inbox.
 type conductor struct {
 	core    *Core
 	world   World
 	inbox   chan workerMessage
 	workers sync.WaitGroup
 	stops   map[WorkKey]context.CancelCauseFunc
-	spare   cancelScope // of what can be done again
-	paid    cancelScope // the same where paid work hangs on it
+	spare   cancelScope // of work that can be repeated
+	paid    cancelScope // the same for work that paid work depends on
 }
 
-// cancelScope ends what all workers do of a kind.
+// cancelScope cancels all work of a kind, of all workers.
 type cancelScope struct {
 	ctx context.Context //nolint:containedctx // it is the workers' and ends with them
 	end context.CancelCauseFunc
@@ -68,19 +67,19 @@ func newCancelScope(ctx context.Context) cancelScope {
 	return cancelScope{ctx, end}
 }
 
-// why returns why it ended, nil before.
+// why returns the cause of the cancellation, nil before.
 func (b cancelScope) why() error { return context.Cause(b.ctx) }
 
-// workerMessage is something that a worker says: notes to record, or what handle
-// does on the goroutine that owns the core. An error of that ends the run.
+// workerMessage is a message of a worker: notes to record, or a function handle to run on the
+// goroutine that owns the core. An error of handle ends the run.
 type workerMessage struct {
 	notes  []nexus.Fact
-	heard  chan<- error // told how recording the notes went
+	heard  chan<- error // receives the result of recording the notes
 	handle func(ctx context.Context) error
 }
 
-// receiveMessages handles a message, and with it the notes of all workers that wait at
-// that moment: one append makes them durable together.
+// receiveMessages handles a message together with the notes of all workers that wait at that
+// moment: one append makes them durable together.
 func (h *conductor) receiveMessages(ctx context.Context, m workerMessage) error {
 	var group []workerMessage
 	for waiting := true; waiting; {
@@ -100,8 +99,8 @@ func (h *conductor) receiveMessages(ctx context.Context, m workerMessage) error 
 	return h.recordMessages(ctx, group)
 }
 
-// recordMessages records the notes of a group, or those of each for themselves if they
-// cannot all be true.
+// recordMessages records the notes of a group in one append, or one worker's notes at a time if
+// they cannot all be valid.
 func (h *conductor) recordMessages(ctx context.Context, group []workerMessage) error {
 	var all []nexus.Fact
 	for _, m := range group {
@@ -125,8 +124,8 @@ func (h *conductor) recordMessages(ctx context.Context, group []workerMessage) e
 	return nil
 }
 
-// serve passes and listens until the run is over. The workers live in a
-// context of their own, which ends after the last was heard.
+// serve runs passes and receives messages until the run is over. The workers have a context of
+// their own, which ends after the last message was received.
 func (h *conductor) serve(ctx, work context.Context, sig Signals) error {
 	for {
 		start, cancel, err := h.core.Decide(ctx, h.world.Now())
@@ -156,7 +155,7 @@ func (h *conductor) serve(ctx, work context.Context, sig Signals) error {
 			err = h.core.ApplyRequest(e)
 		case f := <-sig.Notices:
 			if err = h.core.Record(ctx, f); !isFatal(err) {
-				err = nil // it is told another time
+				err = nil // it is reported another time
 			}
 		case <-h.alarm():
 		case <-sig.Drain:
@@ -171,7 +170,7 @@ func (h *conductor) serve(ctx, work context.Context, sig Signals) error {
 	}
 }
 
-// stopOnDrain ends what the workers can do again, once they are to go.
+// stopOnDrain cancels the work that can be repeated once the workers are to stop.
 func (h *conductor) stopOnDrain() {
 	if why := h.core.StopReason(false); why != nil {
 		h.spare.end(why)
@@ -189,7 +188,7 @@ func (h *conductor) alarm() <-chan time.Time {
 	return h.world.Alarm(at)
 }
 
-// start gives work to a goroutine, which close waits for.
+// start gives work to a goroutine, which drainWorkers waits for.
 func (h *conductor) start(ctx context.Context, w WorkItem) {
 	ctx, stop := context.WithCancelCause(ctx)
 	h.stops[w.Key] = stop
@@ -211,9 +210,8 @@ func (h *conductor) start(ctx context.Context, w WorkItem) {
 	})
 }
 
-// drainWorkers waits for the workers. What they still have to say is recorded when
-// the journal can be trusted, so that the next process finds them let go and
-// not dead.
+// drainWorkers waits for the workers. Their last messages are recorded if the journal is
+// reliable, so that the next process finds the work released and not lost.
 func (h *conductor) drainWorkers(ctx context.Context, record bool) {
 	gone := make(chan struct{})
 	go func() {
@@ -234,10 +232,10 @@ func (h *conductor) drainWorkers(ctx context.Context, record bool) {
 	}
 }
 
-// desk is a worker's way to the core.
+// desk is a worker's connection to the core.
 type desk struct{ h *conductor }
 
-// callCore hands a message over and waits until it was handled.
+// callCore sends a message and waits until it was handled.
 func (d desk) callCore(ctx context.Context, handle func(context.Context) error) error {
 	heard := make(chan error, 1)
 	return d.send(ctx, heard, workerMessage{handle: func(ctx context.Context) error {
@@ -321,7 +319,7 @@ func (d desk) Spare(ctx context.Context, paid bool) (context.Context, context.Ca
 
 // Known implements [worker.Desk].
 func (d desk) Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool) {
-	found := make(chan nexus.Evidence, 1) // a worker that was cancelled reads it no more
+	found := make(chan nexus.Evidence, 1) // a cancelled worker no longer reads it
 	err := d.callCore(ctx, func(context.Context) error {
 		if e, ok := d.h.core.State.KnownEvidence(tree, gate); ok {
 			found <- e

@@ -11,24 +11,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// StartOptions says who takes a run up, and how.
+// StartOptions describes the process that starts or resumes a run, and the conditions.
 type StartOptions struct {
 	Process     nexus.Process
 	Fence       int64
 	Spent       nexus.Money   // by other runs on this day
 	Limits      *nexus.Limits // new caps, nil to keep the run's
-	Reopen      bool          // take a run on that has ended
-	Deliver     bool          // the same, only to publish and to land what landed, where somebody asked for that
-	Stop        string        // why the run ends as stopped, as soon as it is taken up; empty: it continues
+	Reopen      bool          // resume a run that has ended
+	Deliver     bool          // the same, only to publish and land the landed work, if a person asked for that
+	Stop        string        // why the run stops as soon as it is resumed; empty: it continues
 	DailyBudget DailyBudget   // nil when no other run shares the day's money
-	Sandbox     string        // what confines the work
+	Sandbox     string        // the sandbox of the work
 	Hooks       bool          // hooks are asked before the work starts
 
-	Alone    bool          // nobody is there whom the run itself could ask
-	Patience time.Duration // that its questions wait; 0: for ever
+	Alone    bool          // no person is available to answer the run's own questions
+	Patience time.Duration // how long its questions wait; 0: for ever
 }
 
-// WorkKey names a piece of work: an attempt's ID, "start" or "result".
+// WorkKey identifies a piece of work: an attempt's ID, "start" or "result".
 type WorkKey string
 
 const (
@@ -36,7 +36,7 @@ const (
 	startKey  WorkKey = "start"
 )
 
-// WorkItem is an intent that was recorded and is to be acted on.
+// WorkItem is a recorded intent that must be executed.
 type WorkItem struct {
 	Key    WorkKey
 	Intent nexus.Fact
@@ -49,14 +49,14 @@ type Core struct {
 	journal Journal
 	purse   DailyBudget
 	working map[WorkKey]bool
-	cancel  []WorkKey // work that is to be cancelled
-	held    []waiter  // who waits for leave or for an answer, oldest first
-	drained bool      // an interrupt came: start nothing, let go at the next turn
-	read    int64     // the last event up to which the journal holds no request that was not heard
+	cancel  []WorkKey // work to cancel
+	held    []waiter  // workers that wait for permission or for an answer, oldest first
+	drained bool      // an interrupt came: start nothing, stop at the next turn
+	read    int64     // the last event up to which the journal contains no unread request
 }
 
-// Begin replays a run and takes it up: what a dead process left running is
-// written off, and what it left unpaid is counted at its worst.
+// Begin replays a run and resumes it: it writes off the work that a dead process was doing, and
+// counts its unpaid calls at their worst case.
 func Begin(ctx context.Context, j Journal, run nexus.RunID, o StartOptions) (*Core, error) {
 	s, err := state.Replay(run, j.Events(ctx, 0))
 	if err != nil {
@@ -92,7 +92,7 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o StartOptions) (*Co
 	return c, err
 }
 
-// recover writes off what the last process left behind.
+// recover writes off the unfinished work of the last process.
 func (c *Core) recover(ctx context.Context, o StartOptions) error {
 	s := c.State
 	facts := []nexus.Fact{nexus.RunRecovered{
@@ -135,7 +135,7 @@ func (c *Core) recover(ctx context.Context, o StartOptions) error {
 	return c.record(ctx, append(facts, nexus.RunResumed{})...)
 }
 
-// unpaidCalls counts what a dead process left unpaid at its worst.
+// unpaidCalls counts a dead process's unpaid calls at their worst case.
 func (c *Core) unpaidCalls() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, id := range c.State.Ledger.Unsettled() {
@@ -145,8 +145,8 @@ func (c *Core) unpaidCalls() []nexus.Fact {
 	return facts
 }
 
-// staleRequests settles what was asked of a process that is no more: who takes the
-// run up wants it to continue.
+// staleRequests settles the requests to a process that has ended: resuming the run means that
+// it continues.
 func (c *Core) staleRequests() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, r := range c.State.Requests {
@@ -157,8 +157,8 @@ func (c *Core) staleRequests() []nexus.Fact {
 	return facts
 }
 
-// Decide decides until nothing more follows, records each decision, and returns
-// the work to start and the work to cancel.
+// Decide decides until nothing more follows, records each decision, and returns the work to
+// start and the work to cancel.
 func (c *Core) Decide(ctx context.Context, now time.Time) (start []WorkItem, cancel []WorkKey, err error) {
 	for !c.drained {
 		facts := schedule.Next(c.State, now)
@@ -191,7 +191,8 @@ func (c *Core) Decide(ctx context.Context, now time.Time) (start []WorkItem, can
 	return start, cancel, nil
 }
 
-// startsLanding reports whether a decision lets work land, after which nobody can hold it back.
+// startsLanding reports whether a decision lets work land, after which it can no longer be
+// paused.
 func startsLanding(f nexus.Fact) bool {
 	switch f.(type) {
 	case nexus.TrainDeparted, nexus.LandingSought:
@@ -201,9 +202,9 @@ func startsLanding(f nexus.Fact) bool {
 	}
 }
 
-// readPendingRequests folds the requests that are in the journal and have not arrived yet, and reports
-// whether there were any. They arrive a moment after they were recorded, and a person who
-// was told that a review is recorded may rely on it.
+// readPendingRequests folds the requests that are in the journal and have not arrived yet, and
+// reports whether there were any. They arrive a moment after they were recorded, and a person
+// who was told that a review is recorded may rely on it.
 func (c *Core) readPendingRequests(ctx context.Context) (heard bool, err error) {
 	before := c.State.Requested
 	for e, err := range c.journal.Events(ctx, c.read) {
@@ -218,7 +219,7 @@ func (c *Core) readPendingRequests(ctx context.Context) (heard bool, err error) 
 	return c.State.Requested > before, nil
 }
 
-// Wake returns when to pass again though nothing happened.
+// Wake returns the time of the next pass if nothing happens.
 func (c *Core) Wake() time.Time {
 	if c.drained {
 		return time.Time{}
@@ -226,7 +227,7 @@ func (c *Core) Wake() time.Time {
 	return schedule.Wake(c.State)
 }
 
-// idle reports whether nothing works.
+// idle reports whether no worker is active.
 func (c *Core) idle() bool { return len(c.working) == 0 }
 
 // IsOver reports whether there is nothing left to wait for.
@@ -234,11 +235,11 @@ func (c *Core) IsOver() bool {
 	return c.idle() && (c.drained || c.State.Status.Ended())
 }
 
-// Interrupt lets the workers go at their next turn and starts no others.
+// Interrupt stops the workers at their next turn and starts no others.
 func (c *Core) Interrupt() { c.drained = true }
 
-// StopReason returns why a worker must not continue with what costs nothing to do
-// again, nil while it may. Paid says that paid work hangs on it.
+// StopReason returns why a worker must stop work that can be repeated, or nil if it may
+// continue. Paid is true if paid work depends on it.
 func (c *Core) StopReason(paid bool) error {
 	switch d := c.State.Drain; {
 	case c.drained:
@@ -250,7 +251,7 @@ func (c *Core) StopReason(paid bool) error {
 	}
 }
 
-// addWork turns a recorded decision into work.
+// addWork converts a recorded decision to work.
 func (c *Core) addWork(start []WorkItem, f nexus.Fact) []WorkItem {
 	add := func(key WorkKey, task nexus.TaskID) []WorkItem {
 		c.working[key] = true
@@ -302,13 +303,13 @@ func (c *Core) addWork(start []WorkItem, f nexus.Fact) []WorkItem {
 	case nexus.AttemptInterrupted:
 		c.cutOff(f.Attempt)
 	case nexus.RequestSettled, nexus.RunDrained, nexus.TaskPaused:
-		// The workers hear of a stop when they next ask for leave.
+		// The workers notice a stop when they next ask for permission.
 	default:
 	}
 	return start
 }
 
-// giveUp cancels who works on a task, or splits it.
+// giveUp cancels the worker of a task, or the one that splits it.
 func (c *Core) giveUp(id nexus.TaskID) {
 	if a := c.State.Task(id).Current(); a != nil {
 		c.cutOff(a.ID)
@@ -318,15 +319,15 @@ func (c *Core) giveUp(id nexus.TaskID) {
 	}
 }
 
-// cutOff cancels the worker of an attempt, where it has one.
+// cutOff cancels the worker of an attempt, if it has one.
 func (c *Core) cutOff(id nexus.AttemptID) {
 	if c.working[WorkKey(id)] {
 		c.cancel = append(c.cancel, WorkKey(id))
 	}
 }
 
-// addResultWork starts the delivery of the result, which has no attempt of its
-// own that could be resumed.
+// addResultWork starts the delivery of the result. It has no attempt of its own that could be
+// resumed.
 func (c *Core) addResultWork(start []WorkItem) []WorkItem {
 	s := c.State
 	var f nexus.Fact
@@ -349,8 +350,8 @@ func (c *Core) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return c.record(ctx, facts...)
 }
 
-// ApplyRequest folds a request that some process appended. One that was seen
-// before changes nothing.
+// ApplyRequest folds a request that some process appended. A request that was applied before
+// changes nothing.
 func (c *Core) ApplyRequest(e nexus.Event) error {
 	if r, ok := e.Fact.(nexus.RequestMade); ok && e.Run == c.State.Run && !c.seen(e.Seq) {
 		if r.Request.Verb == nexus.VerbStop && r.Request.Now {
@@ -364,7 +365,7 @@ func (c *Core) ApplyRequest(e nexus.Event) error {
 	return nil
 }
 
-// follow keeps up with what the journal holds, as long as nobody else appended in between.
+// follow advances the read position, as long as no other process appended in between.
 func (c *Core) follow(e nexus.Event) {
 	if e.Seq == c.read+1 {
 		c.read = e.Seq
@@ -373,13 +374,13 @@ func (c *Core) follow(e nexus.Event) {
 
 func (c *Core) seen(seq int64) bool { return seq <= c.State.Requested }
 
-// record appends facts and folds them, unless they cannot be true.
+// record appends facts and folds them, unless they are invalid in this state.
 func (c *Core) record(ctx context.Context, facts ...nexus.Fact) error {
 	if len(facts) == 0 {
 		return nil
 	}
 	if err := c.State.CheckFacts(facts...); err != nil {
-		return fmt.Errorf("record %s: %w", nexus.Kind(facts[0]), err) // before it spoils the journal
+		return fmt.Errorf("record %s: %w", nexus.Kind(facts[0]), err) // before it makes the journal unusable
 	}
 	events, err := c.journal.Append(ctx, facts...)
 	if err != nil {

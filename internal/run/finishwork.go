@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// FinishWork takes a worker back, with the facts that confirm its work or the
-// error that ended it.
+// FinishWork removes a worker, and records the facts that confirm its work or the error that
+// ended it.
 func (c *Core) FinishWork(ctx context.Context, w WorkItem, facts []nexus.Fact, err error) error {
 	delete(c.working, w.Key)
 	if isFatal(err) {
@@ -30,8 +30,8 @@ func (c *Core) FinishWork(ctx context.Context, w WorkItem, facts []nexus.Fact, e
 	return c.record(ctx, append(c.errorFacts(w, err), c.leftoverFacts(w)...)...)
 }
 
-// leftoverFacts settles what a worker that is gone left open: calls that nobody will
-// hear of at their worst, questions by their fallback.
+// leftoverFacts settles the open items of a worker that has ended: calls without a response at
+// their worst case, questions by their default.
 func (c *Core) leftoverFacts(w WorkItem) []nexus.Fact {
 	facts := c.orphanAnswers()
 	for _, id := range c.State.Ledger.Unsettled() {
@@ -59,8 +59,8 @@ func (c *Core) isUnconfirmed(w WorkItem) bool {
 	}
 }
 
-// isFatal reports whether an error must stop the run, because what is recorded
-// from now on might be lost.
+// isFatal reports whether an error must stop the run, because facts recorded from now on might
+// be lost.
 func isFatal(err error) bool {
 	e, ok := errors.AsType[*nexus.Error](err)
 	if !ok {
@@ -74,9 +74,8 @@ func isFatal(err error) bool {
 	}
 }
 
-// errorFacts says what an error of a worker means for its work: nothing when the
-// work was confirmed before, a clean stop when it was told to, and a failure
-// of the machinery otherwise.
+// errorFacts returns the facts about a worker's error: none if the work was confirmed before, a
+// clean stop if it was told to stop, and a failure of the machinery otherwise.
 func (c *Core) errorFacts(w WorkItem, err error) []nexus.Fact {
 	var facts []nexus.Fact
 	clean, why := IsStop(err), err.Error()
@@ -85,7 +84,7 @@ func (c *Core) errorFacts(w WorkItem, err error) []nexus.Fact {
 	case known && isUnrecoverable(e.Code):
 		clean = true
 		if e.Hint != "" {
-			why += ". " + e.Hint // the only thing that helps
+			why += ". " + e.Hint // the only remedy
 		}
 		if c.State.Drain == nil && !c.State.Status.Ended() {
 			facts = append(facts, nexus.RunDrained{To: nexus.StatusFailed, Why: why, Code: e.Code})
@@ -107,8 +106,8 @@ func (c *Core) errorFacts(w WorkItem, err error) []nexus.Fact {
 	return append(facts, c.failure(w, why))
 }
 
-// parked leaves a piece of work to a person: nobody was there to agree to what
-// it wanted to do. Its attempt continues from there when the task is retried.
+// parked returns the facts that leave a piece of work to a person: no person was available to
+// allow its action. Its attempt continues from there when the task is retried.
 func (c *Core) parked(w WorkItem, why string) []nexus.Fact {
 	task := w.View.Task.ID
 	if b := c.State.CurrentLanding; b != nil && WorkKey(b.Merge.ID) == w.Key {
@@ -124,11 +123,11 @@ func (c *Core) parked(w WorkItem, why string) []nexus.Fact {
 	return facts
 }
 
-// failure says that the machinery failed a piece of work.
+// failure returns the fact that the machinery failed a piece of work.
 func (c *Core) failure(w WorkItem, why string) nexus.Fact {
 	switch f := w.Intent.(type) {
 	case nexus.StartSought:
-		return nexus.StartJudged{Why: why} // who was not heard did not agree
+		return nexus.StartJudged{Why: why} // a hook that failed did not agree
 	case nexus.ResultReviewed:
 		return nexus.ResultGated{Verdict: nexus.Verdict{Why: why}}
 	case nexus.ResultOffered:
@@ -146,20 +145,19 @@ func (c *Core) failure(w WorkItem, why string) nexus.Fact {
 	default:
 	}
 	if b := c.State.CurrentLanding; b != nil && WorkKey(b.Merge.ID) == w.Key {
-		// Whether it is on the branch is not known, so it must not be given up.
+		// Whether it is on the branch is unknown, so it must not be given up.
 		return nexus.AttemptLost{Attempt: b.Merge.ID, Why: why, Counted: true}
 	}
 	return nexus.AttemptBroken{Attempt: nexus.AttemptID(w.Key), Why: why}
 }
 
-// overCap reports whether it is on record that a cap stopped a piece of work.
+// overCap reports whether the journal contains that a cap stopped a piece of work.
 func (c *Core) overCap(w WorkItem) bool {
 	t := c.State.Task(w.View.Task.ID)
 	return c.State.OverCap != nil || t != nil && t.OverCap != nil
 }
 
-// isUnrecoverable reports whether no other attempt can do better before a person
-// has fixed something.
+// isUnrecoverable reports whether a new attempt is useless until a person has fixed something.
 func isUnrecoverable(code nexus.Code) bool {
 	switch code {
 	case nexus.CodeAuth, nexus.CodeNoKey, nexus.CodeModelUnknown, nexus.CodeNoProvider, nexus.CodeInvalidConfig, nexus.CodeSandbox, nexus.CodeEnvironment, nexus.CodeNotRecorded, nexus.CodePlugin, nexus.CodeUntrusted:
@@ -169,8 +167,8 @@ func isUnrecoverable(code nexus.Code) bool {
 	}
 }
 
-// orphanAnswers answers the questions whose attempt will not ask again, unless
-// somebody's answer is on its way.
+// orphanAnswers answers the questions whose attempt will not ask again, unless a person's
+// answer is on its way.
 func (c *Core) orphanAnswers() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, q := range c.State.Questions {

@@ -11,37 +11,37 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// LoopWorker do what a loop decided.
+// LoopWorker executes the decisions of a loop.
 type LoopWorker interface {
-	// Moment returns what a decision is made from: the time, and what people set.
+	// Moment returns the inputs of a decision: the time, and the settings of people.
 	Moment() improve.DecisionInputs
 	// Alarm returns a channel that delivers once at or after t, nil for never.
 	Alarm(t time.Time) <-chan time.Time
-	// Act does what the intent says and returns the facts that confirm it. It may be
-	// called again for an intent that a dead process left unconfirmed, and then first
-	// looks for what is done already. The loop is a copy. Where the context was
-	// cancelled, the error is its cause. What cannot wait until then is told: it is
-	// recorded when tell returns.
+	// Act executes the intent and returns the facts that confirm it. It may be called again for
+	// an intent that a dead process did not confirm, and then first checks which parts are
+	// done. The loop is a copy. If the context was cancelled, the error is its cause. Facts
+	// that cannot wait until the end go to tell: they are recorded when tell returns.
 	Act(ctx context.Context, intent nexus.Fact, l *improve.Loop, tell RecordFunc) ([]nexus.Fact, error)
 }
 
-// RecordFunc records facts of something that is being done.
+// RecordFunc records facts about work in progress.
 type RecordFunc func(facts ...nexus.Fact) error
 
-// LoopSignals are what may come from outside while a loop is tended. A nil channel never
+// LoopSignals are the channels of inputs from outside while a loop runs. A nil channel never
 // delivers.
 type LoopSignals struct {
 	Requests <-chan nexus.Event
-	Woken    <-chan string   // why a rest ends early
-	Drain    <-chan struct{} // closed to let everything go, to be taken up again
+	Woken    <-chan string   // why a pause ends early
+	Drain    <-chan struct{} // closed to interrupt all work, which can be resumed later
 }
 
-// ErrStopped is the cause that work of a loop hears when a person stopped the loop.
+// ErrStopped is the cause with which the work of a loop is cancelled when a person stopped the
+// loop.
 var ErrStopped = errors.New("the loop was stopped")
 
-// RunLoop keeps finding and doing work, from where the loop stands, until it ends. Like
-// [Conduct], it decides from the facts, records the decision, and only then acts on it.
-// The loop is the caller's again when it returns.
+// RunLoop finds and does work, from the loop's current state, until the loop ends. Like
+// [Conduct], it decides from the facts, records the decision, and only then acts on it. The
+// caller must not use the loop until RunLoop returns.
 func RunLoop(ctx context.Context, j Journal, h LoopWorker, l *improve.Loop, sig LoopSignals) error {
 	t := &loopRunner{journal: j, hands: h, loop: l, inbox: make(chan loopResult), stops: map[WorkKey]context.CancelCauseFunc{}}
 	err := t.serve(ctx, sig)
@@ -59,13 +59,13 @@ type loopRunner struct {
 	loop    *improve.Loop
 	inbox   chan loopResult
 	workers sync.WaitGroup
-	stops   map[WorkKey]context.CancelCauseFunc // of what is being done
+	stops   map[WorkKey]context.CancelCauseFunc // of the work in progress
 	woken   string
 	drained bool
 	seen    int64 // the last request
 }
 
-// loopResult is what came of an intent.
+// loopResult is the result of an intent.
 type loopResult struct {
 	key    WorkKey
 	intent nexus.Fact
@@ -73,7 +73,7 @@ type loopResult struct {
 	err    error
 	cause  error // of the context's end; nil: it did not end
 
-	told chan<- error // hears that the facts are recorded, while it is being done; nil: it is over
+	told chan<- error // receives the result of recording while the work continues; nil: the work is over
 }
 
 func (t *loopRunner) serve(ctx context.Context, sig LoopSignals) error {
@@ -121,7 +121,7 @@ func (t *loopRunner) alarm(w improve.DecisionInputs) <-chan time.Time {
 	return t.hands.Alarm(at)
 }
 
-// pass decides until nothing more follows, and starts what was decided.
+// pass decides until nothing more follows, and starts the decided work.
 func (t *loopRunner) pass(ctx context.Context) (improve.DecisionInputs, error) {
 	w := t.hands.Moment()
 	for !t.drained {
@@ -134,7 +134,7 @@ func (t *loopRunner) pass(ctx context.Context) (improve.DecisionInputs, error) {
 			return w, err
 		}
 		if _, ok := facts[len(facts)-1].(nexus.CycleStarted); ok {
-			t.woken = "" // what happens while nobody rests is looked at afterwards
+			t.woken = "" // reasons to wake during a cycle are handled after it
 		}
 		w = t.hands.Moment()
 	}
@@ -150,7 +150,7 @@ func (t *loopRunner) pass(ctx context.Context) (improve.DecisionInputs, error) {
 	return w, nil
 }
 
-// cancel ends what is being done: the work on items, or all of it.
+// cancel cancels the work in progress: on items, or all of it.
 func (t *loopRunner) cancel(why error, all bool) {
 	for key, stop := range t.stops {
 		if i := t.loop.Item(nexus.RunID(key)); all || i == nil || i.Stage == improve.Working {
@@ -159,7 +159,7 @@ func (t *loopRunner) cancel(why error, all bool) {
 	}
 }
 
-// keyOf names what an intent is about: nothing is done twice at once.
+// keyOf returns the item of an intent: no item has two workers at once.
 func keyOf(intent nexus.Fact) WorkKey { return WorkKey(improve.ItemOf(intent)) }
 
 func (t *loopRunner) start(ctx context.Context, intent nexus.Fact) {
@@ -180,8 +180,8 @@ func (t *loopRunner) start(ctx context.Context, intent nexus.Fact) {
 	})
 }
 
-// receiveResult records what came of an intent. What was let go is done by whoever takes the loop
-// up.
+// receiveResult records the result of an intent. Interrupted work is done by the process that
+// resumes the loop.
 func (t *loopRunner) receiveResult(ctx context.Context, d loopResult) error {
 	if d.told != nil {
 		err := t.record(ctx, d.facts...)
@@ -215,8 +215,7 @@ func (t *loopRunner) record(ctx context.Context, facts ...nexus.Fact) error {
 	return nil
 }
 
-// close waits for what is being done, and records what it still has to say where the
-// journal can be trusted.
+// close waits for the work in progress, and records its last facts if the journal is reliable.
 func (t *loopRunner) close(ctx context.Context, record bool) {
 	gone := make(chan struct{})
 	go func() {

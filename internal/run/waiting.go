@@ -14,21 +14,20 @@ import (
 type waiter struct {
 	reserve  nexus.BudgetReserved
 	question string      // ID, when it waits for a person
-	gone     func() bool // the worker does not wait any more
+	gone     func() bool // the worker no longer waits
 	answer   func(Answer)
 }
 
-// Answer is what a waiting worker is told.
+// Answer is the reply to a waiting worker.
 type Answer struct {
 	Guidance []state.Guidance
 	Text     string
 	Err      error
 }
 
-// Reserve records what a worker did and queues it for leave to call a model.
-// The answer comes during this call or a later one, and never once gone
-// reports that nobody waits. Where leave can be given at once, all of it is one
-// append.
+// Reserve records a worker's results and queues it for permission to call a model. It calls
+// answer during this call or a later one, and never once gone returns true. If permission can
+// be given at once, all of it is one append.
 func (c *Core) Reserve(ctx context.Context, r nexus.BudgetReserved, done []nexus.Fact, gone func() bool, answer func(Answer)) error {
 	w := waiter{reserve: r, gone: gone, answer: answer}
 	leave := schedule.CallPermission{}
@@ -52,8 +51,8 @@ func (c *Core) Reserve(ctx context.Context, r nexus.BudgetReserved, done []nexus
 	return c.answerWaiters(ctx)
 }
 
-// areSessionNotes reports whether facts are what a session says about itself, on which
-// nothing that others say depends.
+// areSessionNotes reports whether facts are notes of a session about itself, on which no facts
+// of others depend.
 func areSessionNotes(facts []nexus.Fact) bool {
 	for _, f := range facts {
 		switch f.(type) {
@@ -66,7 +65,7 @@ func areSessionNotes(facts []nexus.Fact) bool {
 	return true
 }
 
-// hasSpending reports whether facts change what leave to spend depends on.
+// hasSpending reports whether facts affect the permission to spend.
 func hasSpending(facts []nexus.Fact) bool {
 	return slices.ContainsFunc(facts, func(f nexus.Fact) bool {
 		_, ok := f.(nexus.BudgetSpent)
@@ -74,16 +73,16 @@ func hasSpending(facts []nexus.Fact) bool {
 	})
 }
 
-// Ask records a question and queues the worker until it is answered. A
-// question that the attempt asked before its process died is not asked twice:
-// what a person answered meanwhile is the answer.
+// Ask records a question and queues the worker until it is answered. A question that the
+// attempt asked before its process died is not asked twice: the answer is the one that a person
+// gave meanwhile.
 func (c *Core) Ask(ctx context.Context, q nexus.QuestionAsked, gone func() bool, answer func(Answer)) error {
 	old := c.sameQuestion(q)
 	q.Mark, q.ID = q.ID, c.State.NextQuestion()
 	if old != nil {
 		q.ID = old.ID
 	}
-	if old == nil || old.By == "" && old.Left { // somebody may be there now
+	if old == nil || old.By == "" && old.Left { // a person may be available now
 		if err := c.record(ctx, q); err != nil {
 			return err
 		}
@@ -92,8 +91,8 @@ func (c *Core) Ask(ctx context.Context, q nexus.QuestionAsked, gone func() bool,
 	return c.answerWaiters(ctx)
 }
 
-// sameQuestion returns the same question of the same attempt while it is open, and
-// when somebody answered it.
+// sameQuestion returns the same question of the same attempt if it is open or has an answer
+// other than its default.
 func (c *Core) sameQuestion(q nexus.QuestionAsked) *state.Question {
 	for _, old := range c.State.Questions {
 		if old.Mark == q.ID || old.Attempt == q.Attempt && old.Text == q.Text && old.By != "fallback" {
@@ -136,7 +135,7 @@ func (c *Core) tryAnswer(ctx context.Context, w waiter) (a Answer, done bool, er
 				return Answer{Text: q.Answer}, true, nil
 			case q.Left:
 				return Answer{Text: nexus.Unapproved}, true, nil
-			case q.Attempt != "" && c.State.Drain != nil: // nobody may spend what would follow
+			case q.Attempt != "" && c.State.Drain != nil: // the work after the answer may not spend
 				return Answer{Err: stoppedError{c.State.Drain.Why}}, true, nil
 			}
 		}
@@ -161,8 +160,8 @@ func (c *Core) tryAnswer(ctx context.Context, w waiter) (a Answer, done bool, er
 	return a, err == nil, err
 }
 
-// recordReservation records a reservation after what was done before it, and returns what
-// people left for the task.
+// recordReservation records a reservation after the results before it, and returns people's
+// guidance for the task.
 func (c *Core) recordReservation(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) (a Answer, err error) {
 	if err := c.record(ctx, append(slices.Clip(done), r)...); err != nil {
 		return a, err
@@ -171,10 +170,10 @@ func (c *Core) recordReservation(ctx context.Context, r nexus.BudgetReserved, do
 	return a, nil
 }
 
-// requestPermission asks whether a call may be made: by what is known of this run, and
-// then by what all runs together have left of the day.
+// requestPermission returns whether a call may be made: by the state of this run, and then by
+// the money that all runs together have left of the day.
 func (c *Core) requestPermission(ctx context.Context, r nexus.BudgetReserved) (schedule.CallPermission, error) {
-	for range 10 { // what the others spend, or the day, may change meanwhile
+	for range 10 { // the spending of the others, or the day, may change meanwhile
 		leave := schedule.MaySpend(c.State, r)
 		most, no := c.State.Limits.DayMoney, isDayCap(leave)
 		if c.purse == nil || most <= 0 || !leave.Granted && !no {
@@ -182,7 +181,7 @@ func (c *Core) requestPermission(ctx context.Context, r nexus.BudgetReserved) (s
 		}
 		own, grace := c.State.Ledger.Claim(r)
 		most += grace
-		if no { // by what was last known of the others, perhaps of yesterday
+		if no { // by the last known spending of the others, perhaps of yesterday
 			own, _ = c.State.Ledger.Claim(nexus.BudgetReserved{})
 			most = 0
 		}
@@ -204,10 +203,10 @@ func (c *Core) requestPermission(ctx context.Context, r nexus.BudgetReserved) (s
 	return schedule.CallPermission{}, nil // the next pass asks again
 }
 
-// isDayCap reports whether it is the day's cap that says no.
+// isDayCap reports whether the day's cap refused the call.
 func isDayCap(l schedule.CallPermission) bool { return l.Refused != nil && l.Refused.Cap == "day" }
 
-// reportFinalSpending tells the purse what the run has used in the end.
+// reportFinalSpending records the final spending of the run in the daily budget.
 func (c *Core) reportFinalSpending(ctx context.Context) error {
 	if c.purse == nil {
 		return nil

@@ -2,7 +2,7 @@
 
 package stack
 
-// All returns every stack. Of two that claim the same, the first one wins.
+// All returns every stack. If two stacks claim the same file, the first one wins.
 func All() []Stack {
 	return []Stack{
 		golang(),

@@ -10,8 +10,8 @@ import (
 )
 
 func cmake() Stack {
-	// The tree stays as it is: what is built goes to a directory that ends with
-	// the gate.
+	// The tree does not change: the build goes to a directory that is deleted when the gate
+	// ends.
 	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && cmake -S . -B "$d" && cmake --build "$d"`
 	return Stack{
 		Name: "cmake", Syntax: cSyntax, Lexicon: cLexicon, Markers: []string{"CMakeLists.txt"},
@@ -50,8 +50,8 @@ func cmake() Stack {
 }
 
 func meson() Stack {
-	// As for CMake. Compilers name files as seen from where they are built, and
-	// people as seen from the tree.
+	// As for CMake. Compilers print paths relative to the build directory, people expect paths
+	// relative to the tree.
 	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && { meson setup --wrap-mode=nodownload "$d/b" && meson compile -C "$d/b"; } >"$d/log" 2>&1
 e=$?; sed "s#$(realpath --relative-to="$d/b" .)/##g" "$d/log"`
 	const own = "has:meson.build:project( !file:CMakeLists.txt"
@@ -94,7 +94,7 @@ func makefile() Stack {
 	}
 }
 
-// cFormats are what its tools print.
+// cFormats returns the output formats of its tools.
 func cFormats() []read.Format {
 	return []read.Format{
 		{Name: "gcc", About: "gcc, clang, the linker, make and CMake", Warns: true, Commands: []string{"gcc", "g++", "cc", "c++", "clang", "clang++"}, Starts: []string{"make", "cmake", "ninja"}, Marks: `(?m)^\S+\.(?:c|cc|cpp|cxx|h|hpp|m):\d+:\d+: [^\s:][^:\n]{0,40}: |^g?make(?:\[\d+\])?: \*\*\*|: undefined reference to|^\S+\.(?:c|cc|cpp|cxx):\(\.\w+[^)\n]*\)[ \x{a0}]?: `, Read: lint.GCC},
@@ -102,19 +102,19 @@ func cFormats() []read.Format {
 	}
 }
 
-// cOutlines are how its files declare things.
+// cOutlines returns the declaration patterns of its files.
 func cOutlines() []Outline {
 	return []Outline{
 		{Name: "C", Members: true, Ends: []string{".h", ".hpp", ".hh"}, Declares: []string{"class ", "struct ", "enum ", "typedef ", "namespace ", "template"}, Imports: []string{`#include "`}},
 	}
 }
 
-// mesonVerbs are what commands may do, see [Stack.Verbs].
+// mesonVerbs lists the commands that may run; see [Stack.Verbs].
 const mesonVerbs = `
 meson | install setup compile test configure introspect --version | | write | -C | | --wrap-mode --cross-file --native-file --wrapper --setup --gdb
 `
 
-// cSyntax is how its files look.
+// cSyntax returns the syntax of its files.
 func cSyntax() []Syntax {
 	s := braces(words(".c .cc .cpp .cxx .h .hpp"), Mutations{Calls: true, Nothing: ";"}).with(cExports).
 		begins(`^(?:[A-Za-z_][\w:<>,]*[\s*&]+)+((?:\w+::)*~?\w+) ?\([^;]*$`)
@@ -122,7 +122,7 @@ func cSyntax() []Syntax {
 	return []Syntax{s}
 }
 
-// cLexicon are the words that are drawn in colours; those of Objective-C, too.
+// cLexicon returns the words to highlight, including those of Objective-C.
 func cLexicon() []Lexicon {
 	return []Lexicon{
 		{
@@ -133,7 +133,7 @@ func cLexicon() []Lexicon {
 	}
 }
 
-// makeRules returns the targets of a Makefile that people would name.
+// makeRules returns the targets of a Makefile that people would call by name.
 func makeRules(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {
@@ -147,5 +147,5 @@ func makeRules(text string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return strings.ContainsAny(n, "./") })
 }
 
-// cExports is what its files let others use.
+// cExports matches the names that its files export.
 const cExports = `(?m)^[A-Za-z_][\w\s*&:<>,]*?\b(\w+)\s*\([^;{}]*\)\s*(?:const\s*)?[{;]\s*$|^#define (\w+)|^(?:class|struct|enum|union) (\w+)`

@@ -6,33 +6,34 @@ import (
 	"strings"
 )
 
-// Commands is what the commands of a language's tools do that their verbs do not
-// say. See decide/policy, which judges them.
+// Commands describes the effects of a language's commands that [Stack.Verbs] does not cover.
+// Package decide/policy judges commands by them.
 type Commands struct {
-	// Own are the commands of a program that takes every other word for the name of a
-	// script of the project.
+	// Own lists the commands of a program that runs every other word as a script of the
+	// project.
 	Own map[string]string
-	// Asks are the first words with which a program runs code that nobody judged,
-	// fetches programs, or publishes.
+	// Asks lists, per program, the first words that run code which was not judged, fetch
+	// programs, or publish. Such commands need an approval.
 	Asks map[string][]string
-	// Locates are patterns of commands that do no more than print where a dependency or
-	// a toolchain lies. Their words stand with a zero byte between them, which no
-	// word holds: so a text in quotes is one word.
+	// Locates lists patterns of commands that only print the path of a dependency or a
+	// toolchain. The words are joined by a zero byte, which no word contains, so that a quoted
+	// text is one word.
 	Locates []string
-	// Wrappers are programs that trees carry along, with the one whose rules they have.
+	// Wrappers maps programs that are checked into trees to the program whose rules they have.
 	Wrappers map[string]string
-	// Caches are directories of a home in which dependencies and toolchains lie.
+	// Caches lists directories below a home that contain dependencies and toolchains.
 	Caches []string
-	// Places are variables that say where dependencies or a toolchain lie.
+	// Places lists variables that contain the path of dependencies or of a toolchain.
 	Places []string
-	// Made are names of directories that builds and tests make.
+	// Made lists names of directories that builds and tests create.
 	Made []string
-	// Properties are those of a build that only say what is tested, shown or skipped.
+	// Properties lists build properties that only choose which tests run, what is printed or
+	// what is skipped.
 	Properties []string
 }
 
-// IsLocateCommand reports whether a command does no more than print where a dependency or a
-// toolchain of some language lies.
+// IsLocateCommand reports whether a command only prints the path of a dependency or of a
+// toolchain of some language.
 func IsLocateCommand(words []string) bool {
 	line := strings.Join(words, "\x00")
 	return slices.ContainsFunc(All(), func(s Stack) bool {
@@ -40,7 +41,7 @@ func IsLocateCommand(words []string) bool {
 	})
 }
 
-// CommandsOf returns what is known of the commands of all languages.
+// CommandsOf returns the merged command descriptions of all languages.
 func CommandsOf() Commands {
 	all := Commands{Own: map[string]string{}, Asks: map[string][]string{}, Wrappers: map[string]string{}}
 	for _, s := range All() {

@@ -1,18 +1,18 @@
 package stack
 
-// Cover is a command that runs the tests of a step and prints what they go
-// through, and nothing else, on standard output. What it lacks, it says, and
-// exits with 127: then nobody knows.
+// Cover is a command that runs the tests of a step and prints their coverage, and nothing else,
+// to standard output. If a tool is missing it prints which one and exits with 127: the coverage
+// is then unknown.
 type Cover struct {
 	If     string   // see [Step.If]
-	Name   string   // what measures, as people call it
-	Args   []string // {run} stands for the runner's words
-	Format string   // of stack/read: lcov, cobertura, jacoco or go-cover
+	Name   string   // name of the measuring tool for people
+	Args   []string // {run} is replaced by the runner's words
+	Format string   // format of package stack/read: lcov, cobertura, jacoco or go-cover
 }
 
-// measured is a shell that runs a line, in which "$@" are the rest of the words,
-// $d is a directory of its own, lack says which tool is missing and how it is
-// had, and show prints a report.
+// measured returns a shell command that runs a line. In it "$@" are the remaining words, $d is
+// a private directory, lack prints which tool is missing and how to install it, and show prints
+// a report.
 func measured(line string, rest ...string) []string {
 	const begin = `lack() { echo "sh: $1: not there: $2" >&2; exit 127; }
 show() { [ $# -gt 0 ] && [ -s "$1" ] || { echo "no report of coverage was written" >&2; exit 1; }; cat "$@"; }
@@ -22,13 +22,13 @@ trap 'rm -rf "$d"' EXIT
 	return append([]string{"sh", "-c", begin + line, "sh"}, rest...)
 }
 
-// lacking is a row for which a tool is missing.
+// lacking returns the Cover for a missing tool.
 func lacking(cond, tool, from string) Cover {
 	return Cover{If: cond, Name: tool, Format: "lcov", Args: measured(`lack "$1" "$2"`, tool, from)}
 }
 
-// beside is a command that writes a probe to a directory of its own, which it
-// calls $d, and runs the rest as the line says.
+// beside returns a command that writes a probe to a private directory, $d, and runs the
+// remaining words by the given line.
 func beside(line, probe string, rest ...string) []string {
 	return append([]string{"sh", "-c", `d=$(mktemp -d) && printf '%s\n' "$1" >"$d/nexus_open.py" && cp "$d/nexus_open.py" "$d/nexus_open.cjs" && shift && ` + line, "sh", probe}, rest...)
 }

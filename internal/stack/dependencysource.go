@@ -9,14 +9,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// DependencySource is where the source of a package lies that a tree names itself.
+// DependencySource is the location of the source of a package that a tree depends on directly.
 type DependencySource struct {
 	Dir    string // below a cache of fetched packages, or else in the tree
 	Cached bool
 }
 
-// DependencySources returns what the manifests at the root of a tree need, by the text of its
-// files, which is empty for one that is not there.
+// DependencySources returns the direct dependencies in the manifests at the root of a tree. The
+// function text returns the content of a file, "" if it does not exist.
 func DependencySources(text func(file string) string) []DependencySource {
 	var all []DependencySource
 	for _, s := range All() {
@@ -27,7 +27,7 @@ func DependencySources(text func(file string) string) []DependencySource {
 	return all
 }
 
-// goNeeds are the modules that a go.mod requires, in the module cache.
+// goNeeds returns the modules that a go.mod requires, in the module cache.
 func goNeeds(text func(file string) string) []DependencySource {
 	var all []DependencySource
 	required := regexp.MustCompile(`(?m)^\s*(?:require\s+)?([\w.~-]+\.[\w./~-]+)\s+(v[\w.+-]+)\s*$`)
@@ -37,7 +37,7 @@ func goNeeds(text func(file string) string) []DependencySource {
 	return all
 }
 
-// nodeNeeds are the packages that a package.json names, those of programs first.
+// nodeNeeds returns the packages that a package.json names, runtime dependencies first.
 func nodeNeeds(text func(file string) string) []DependencySource {
 	var p struct{ Dependencies, DevDependencies map[string]string }
 	_ = json.Unmarshal([]byte(text("package.json")), &p) // without them nothing is found

@@ -53,7 +53,7 @@ show "$1"`
 	return []Cover{{Name: "Coverlet", Format: "cobertura", Args: measured(line)}}
 }
 
-// dotnetFormats are what its tools print.
+// dotnetFormats returns the output formats of its tools.
 func dotnetFormats() []read.Format {
 	return []read.Format{
 		{Name: "dotnet", About: "dotnet build and msbuild", Warns: true, Commands: []string{"dotnet build", "dotnet format", "msbuild"}, Marks: `\(\d+,\d+\)\s*: (?:error|warning) [A-Z]+\d+: |(?m)^(?:` + strings.Join(lint.Built(), "|") + `)\W`, Well: strings.Join(lint.Built(), "|"), Read: lint.MSBuild},
@@ -83,7 +83,7 @@ func nugetPackages(text string) []Package {
 	return sortedPackages(all)
 }
 
-// projectPackages reads the packages that a project of .NET refers to.
+// projectPackages reads the packages that a .NET project references.
 func projectPackages(text string) []Package {
 	var all []Package
 	elements(text, func(path []string, e xml.StartElement, _ func() string) {
@@ -107,19 +107,19 @@ func projectPackages(text string) []Package {
 	return sortedPackages(all)
 }
 
-// dotnetOutlines are how its files declare things.
+// dotnetOutlines returns the declaration patterns of its files.
 func dotnetOutlines() []Outline {
 	return []Outline{
 		{Name: "C#", Members: true, Ends: []string{".cs"}, Tests: []string{"*Test.cs", "*Tests.cs", "*.Designer.cs", "*.g.cs"}, Declares: []string{"public class ", "public sealed class ", "public static class ", "public abstract class ", "public partial class ", "public interface ", "public enum ", "public record ", "public struct ", "public readonly struct "}, Imports: []string{"using "}, Between: "."},
 	}
 }
 
-// dotnetVerbs are what commands may do, see [Stack.Verbs].
+// dotnetVerbs lists the commands that may run; see [Stack.Verbs].
 const dotnetVerbs = `
 dotnet | build test run format clean compile restore publish pack list sln msbuild vstest --info --list-sdks --list-runtimes --version | | write | | -c --configuration -f --framework -r --runtime -v --verbosity --filter --logger -l -p --project -o | =--source =-s =--configfile =--settings =--test-adapter-path =-a =--diag =--blame-crash-collect-always
 `
 
-// nugetLicence reads the description of a package that was fetched.
+// nugetLicence reads the description of a fetched package.
 func nugetLicence(p PackageLocations, k Package) string {
 	home := p.at(p.env("NUGET_PACKAGES"), ".nuget", "packages")
 	if home == "" || k.Version == "" {
@@ -149,13 +149,13 @@ func nugetLicence(p PackageLocations, k Package) string {
 	return spdx.Known(spec.URL)
 }
 
-// dotnetSyntax is how its files look.
+// dotnetSyntax returns the syntax of its files.
 func dotnetSyntax() []Syntax {
 	sharp := braces([]string{".cs"}, Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
 	return []Syntax{sharp.with(classExports, `"""`).begins(typedHeads), {Ends: []string{".fs"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Exports: classExports}}
 }
 
-// dotnetLexicon are the words that are drawn in colours.
+// dotnetLexicon returns the words to highlight.
 func dotnetLexicon() []Lexicon {
 	return []Lexicon{
 		{

@@ -56,8 +56,8 @@ func elixir() Stack {
 	}
 }
 
-// mixCompile reads what the compiler says: errors as they are raised, and, as of
-// Elixir 1.15, with the code that they are about.
+// mixCompile reads the compiler's output: errors as exceptions, and, since Elixir 1.15,
+// together with the code in question.
 func mixCompile(in read.Input) read.Report {
 	raised := regexp.MustCompile(`^\*\* \(\w*(?:Error|Exception)\) (\S+\.exs?):(\d+)(?::(\d+))?: (.+)$`)
 	said := regexp.MustCompile(`^\s*(warning|error): (.+)$`)
@@ -82,7 +82,7 @@ func mixCompile(in read.Input) read.Report {
 	return in.Check(found, true)
 }
 
-// mixFormat reads which files are not formatted.
+// mixFormat reads the names of the files that are not formatted.
 func mixFormat(in read.Input) read.Report {
 	file := regexp.MustCompile(`^ {2}\* (\S+\.(?:exs?|heex))$`)
 	var found []nexus.Finding
@@ -94,14 +94,14 @@ func mixFormat(in read.Input) read.Report {
 	return in.Check(found, true)
 }
 
-// exUnit reads mix test. An umbrella prints one sum for each of its projects.
+// exUnit reads mix test. An umbrella project prints one summary per project.
 func exUnit(in read.Input) read.Report {
 	head := regexp.MustCompile(`^ {1,3}\d+\) ((?:test|property|doctest) .+) \((\S+)\)$`)
 	place := regexp.MustCompile(`^ {5}(\S+\.exs?):(\d+)$`)
 	frame := regexp.MustCompile(`^ {7}(?:\(\S+ [\w.+-]+\) )?(\S+\.exs):(\d+): `)
 	sum := regexp.MustCompile(`^(?:(\d+) doctests?, )?(?:(\d+) propert(?:y|ies), )?(\d+) tests?, (\d+) failures?(?:, (\d+) excluded)?(?:, (\d+) invalid)?(?:, (\d+) skipped)?`)
 	r := raw.Run{Green: true}
-	inside := -1 // the failure that is told
+	inside := -1 // index of the failure that is being printed
 	for _, l := range in.Text() {
 		l = l[:min(len(l), 4<<10)]
 		if m := head.FindStringSubmatch(l); m != nil {
@@ -143,7 +143,7 @@ func exUnit(in read.Input) read.Report {
 	return in.Suite(r)
 }
 
-// elixirSyntax is how its files look.
+// elixirSyntax returns the syntax of its files.
 func elixirSyntax() []Syntax {
 	return []Syntax{{
 		Ends: []string{".ex", ".exs"}, Comments: []string{"#"}, Long: []string{`"""`}, Quotes: "\"'",
@@ -155,7 +155,7 @@ func elixirSyntax() []Syntax {
 	}}
 }
 
-// elixirLexicon are the words that are drawn in colours.
+// elixirLexicon returns the words to highlight.
 func elixirLexicon() []Lexicon {
 	return []Lexicon{
 		{

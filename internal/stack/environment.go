@@ -6,58 +6,58 @@ import (
 	"strings"
 )
 
-// Hosts are where the tools of a language fetch packages: a preset that people
+// Hosts are the servers from which the tools of a language fetch packages: a preset that users
 // name in network.presets.
 type Hosts struct {
 	Name  string
 	Hosts []string
 }
 
-// Server is a language server that may be there.
+// Server is a language server that may be installed.
 type Server struct {
 	Name     string
-	Commands [][]string // the first whose program is there is used
-	Ends     []string   // of the names of files that it knows
-	Watch    []string   // names of further files that it goes by
-	Options  string     // JSON that it begins with
+	Commands [][]string // the first one whose program exists is used
+	Ends     []string   // endings of the file names that it supports
+	Watch    []string   // names of further files that it depends on
+	Options  string     // its initialization options, as JSON
 }
 
-// Environment is what the tools of a language find in theirs, as NAME=VALUE where
-// nothing else is said.
+// Environment describes the environment of a language's tools, as NAME=VALUE unless a field
+// says otherwise.
 type Environment struct {
-	Keeps   []string // names of the user's that choose a toolchain: commands have them too
-	Sets    []string // for every command: they keep tools from the network, from asking, and to English
-	Private []string // where the user's home is out of sight; {home} stands for the one in its place
-	Offline []string // where there is no network: clients of registries fail at once, and say why
-	// Proxied are for where there is a proxy, for tools that read none of the usual
-	// variables; {url}, {host} and {port} stand for it.
+	Keeps   []string // names of the user's variables that choose a toolchain; commands receive them too
+	Sets    []string // for every command: no network access, no prompts, English output
+	Private []string // where the user's home is hidden; {home} is replaced by the directory in its place
+	Offline []string // where there is no network: registry clients fail at once and print why
+	// Proxied applies behind a proxy, for tools that read none of the usual variables. {url},
+	// {host} and {port} are replaced by those of the proxy.
 	Proxied   []string
-	Trusts    []string        // names of the user's that say which certificates are trusted
-	Unreached []string        // patterns of what clients print that found no network
-	Adds      []string        // behind what the user's variable of that name says
-	Shows     []UserDirectory // directories of the user's that commands see, and are told of
-	Roots     []string        // programs whose installation, the directory around that of their file, commands see
-	// Caches are directories that Nexus keeps for the gates of a tree, each below one
-	// for all: what runs there may have written them.
+	Trusts    []string        // names of the user's variables that choose the trusted certificates
+	Unreached []string        // patterns of the output of clients that found no network
+	Adds      []string        // appended to the user's variable of that name
+	Shows     []UserDirectory // the user's directories that commands can read, with variables that name them
+	Roots     []string        // programs whose installation commands can read: the directory above the program's
+	// Caches are directories that Nexus keeps for the gates of a tree, each below one common
+	// directory: commands that run there may have written them.
 	Caches []Cache
 	Gates  func(tree fs.FS) []string // for the gates of a tree
-	// Online is for where the first of the stack's hosts is reached. Private says
-	// that what the user has fetched is seen and not written. Value is a variable as
-	// it would be otherwise.
+	// Online applies where the first of the stack's hosts can be reached. Private is true if
+	// the user's fetched packages can be read but not written. Value returns a variable as it
+	// would be otherwise.
 	Online func(value func(name string) string, private bool) []string
-	// HomeBins are directories of the home whose bin is on PATH, and in which lie
-	// other things than a toolchain: commands see the bin alone.
+	// HomeBins lists directories of the home whose bin is on PATH and which contain more than a
+	// toolchain: commands see only bin.
 	HomeBins []string
 }
 
-// Cache is a directory, and the variable that names it to a tool.
+// Cache is a directory, and the variable that passes its path to a tool.
 type Cache struct {
 	Dir string
 	Var string
 }
 
-// Environments returns what the tools of all languages find in theirs, but
-// for what a tree or a network decides.
+// Environments returns the merged environment of the tools of all languages, without the parts
+// that depend on a tree or on the network.
 func Environments() Environment {
 	var all Environment
 	for _, s := range All() {
@@ -71,15 +71,15 @@ func Environments() Environment {
 	return all
 }
 
-// UserDirectory is a directory of the user's: a toolchain, or what is fetched once for
-// all projects.
+// UserDirectory is a directory of the user: a toolchain, or a cache of packages that all
+// projects share.
 type UserDirectory struct {
-	Var string   // tells commands where it is
-	At  []string // where it is, with variables of the user's in front, such as $HOME; the first whose variable is set
+	Var string   // variable that passes the path to commands
+	At  []string // its path, with a variable in front, such as $HOME; the first whose variable is set
 }
 
-// Dir returns where the directory is, empty where that cannot be told. Of a list
-// of directories the first one counts.
+// Dir returns the path of the directory, "" if it is unknown. Of a list of directories the
+// first one counts.
 func (s UserDirectory) Dir(env func(name string) string) string {
 	for _, at := range s.At {
 		name, below, _ := strings.Cut(strings.TrimPrefix(at, "$"), "/")
@@ -90,7 +90,7 @@ func (s UserDirectory) Dir(env func(name string) string) string {
 	return ""
 }
 
-// IsWritten reports whether tools write a file, and people do not: a lock file.
+// IsWritten reports whether a file is written by tools and not by people: a lock file.
 func IsWritten(base string) bool {
 	base = strings.ToLower(base)
 	for _, s := range All() {

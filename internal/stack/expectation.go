@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// IsExpectation reports whether a file is by its name what tests compare results
-// with and their runner can write by itself: a stored snapshot, a golden file. A
-// test that such a file was written for in the same run compared with nothing.
+// IsExpectation reports whether a file is, by its name, an expected result that a test runner
+// can write itself: a stored snapshot or a golden file. A test whose expectation was written in
+// the same run has compared nothing.
 func IsExpectation(file string) bool {
 	file = strings.ToLower(file)
 	base := path.Base(file)
@@ -23,9 +23,9 @@ func IsExpectation(file string) bool {
 	for dir := range strings.SplitSeq(path.Dir(file), "/") {
 		switch {
 		case dir == "__snapshots__", dir == "__image_snapshots__", dir == "__file_snapshots__":
-			return !strings.Contains(file, "/__diff_output__/") // how a picture differs, not what is expected
+			return !strings.Contains(file, "/__diff_output__/") // these show how a picture differs, not the expectation
 		case strings.HasSuffix(dir, "-snapshots") && IsTest(strings.TrimSuffix(dir, "-snapshots")):
-			return true // of Playwright, beside the test that the directory is called after
+			return true // of Playwright, in a directory beside the test and named after it
 		case (dir == "golden" || dir == "goldens") && ServesTests(file):
 			return true
 		}
@@ -33,8 +33,8 @@ func IsExpectation(file string) bool {
 	return false
 }
 
-// recorded are the texts by which runners say that they wrote expectations, each
-// with how many: Jest, Vitest, syrupy, Bun, insta, Deno.
+// recorded matches the messages of runners that wrote expectations, with their number: Jest,
+// Vitest, syrupy, Bun, insta, Deno.
 const recorded = `(?m)^\s*(?:\x{203a} |> )?([1-9]\d* (?:inline )?snapshots? (?:written|generated|updated))\b` +
 	`|^\s*(Snapshots:? +(?:.*, )?[1-9]\d* (?:written|updated))\b` +
 	`|^\s*(?:\d+ snapshots? \w+\. )+([1-9]\d* snapshots? (?:generated|updated))\.` +
@@ -43,12 +43,12 @@ const recorded = `(?m)^\s*(?:\x{203a} |> )?([1-9]\d* (?:inline )?snapshots? (?:w
 	`|^\s*(updated snapshot \S+)` +
 	`|("snapshot": ?\{"added": ?[1-9]\d*)`
 
-// RecordedExpectations returns the first text of an output by which a test runner
-// says that it wrote expectations itself, or "" if there is none.
+// RecordedExpectations returns the first message in an output by which a test runner reports
+// that it wrote expectations itself, or "" if there is none.
 func RecordedExpectations(output string) string {
 	m := regexp.MustCompile(recorded).FindStringSubmatch(output)
 	if m == nil {
 		return ""
 	}
-	return strings.Join(m[1:], "") // one of them is there
+	return strings.Join(m[1:], "") // exactly one group matched
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Bounds of looking around in a tree: what an agent wrote may be endless.
+// Limits for searching a tree: an agent may have written any number of files.
 const (
 	mostFiles = 100_000
 	deepest   = 12
 )
 
-// skipped reports whether a directory holds what tools made or fetched.
+// skipped reports whether a directory contains files that tools made or fetched.
 func skipped(name string) bool {
 	switch name {
 	case "node_modules", "vendor", "target", "build", "dist", "out", "bin", "obj", "venv", "__pycache__", "site-packages",
@@ -22,7 +22,7 @@ func skipped(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
 }
 
-// IsInSkippedDir reports whether a file lies in a directory of what tools made or fetched, or of
+// IsInSkippedDir reports whether a file is in a directory of made or fetched files, or of
 // samples.
 func IsInSkippedDir(file string) bool {
 	dir := path.Dir(file)
@@ -35,11 +35,11 @@ func IsInSkippedDir(file string) bool {
 	return false
 }
 
-// Files returns the files of a tree, without what tools made or fetched. It
-// follows no link.
+// Files returns the files of a tree, except those that tools made or fetched. It does not
+// follow links.
 func Files(tree fs.FS) []string {
 	var all []string
-	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error { // what cannot be read is not there
+	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error { // unreadable files are skipped
 		switch {
 		case err != nil:
 			return fs.SkipDir
@@ -55,9 +55,8 @@ func Files(tree fs.FS) []string {
 	return all
 }
 
-// Finder finds the one file of a tree whose path ends in a suffix, empty
-// where there is none or more than one. It looks around when it is first
-// asked.
+// Finder returns a function that finds the only file of a tree whose path ends in a suffix, or
+// "" if there is none or more than one. The tree is read at the first call.
 func Finder(tree fs.FS) func(suffix string) string {
 	var files []string
 	looked := false
@@ -79,7 +78,7 @@ func Finder(tree fs.FS) func(suffix string) string {
 	}
 }
 
-// Words returns the words of a command, whatever a shell makes of them.
+// Words returns the words of a command, split at blanks, quotes and shell operators.
 func Words(args []string) []string {
 	return strings.FieldsFunc(strings.Join(args, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$=", r) })
 }

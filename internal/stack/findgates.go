@@ -13,30 +13,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// mostPackages bounds how many packages of a tree get gates of their own.
+// mostPackages limits the number of packages of a tree that get gates of their own.
 const mostPackages = 500
 
-// GateCommand is a command that a package of a tree can be judged by.
+// GateCommand is a command that checks a package of a tree.
 type GateCommand struct {
 	Stack string
 	Dir   string // of the package, "." for the root
 	Name  string // of the gate: "test", "test-web" in a package, "test-node" beside another stack
 	Step
-	First bool            // it judges before the build
-	Part  PartialRun      // how it runs some of its tests; zero where it cannot
-	Lone  SingleTest      // how it runs one test; zero where it cannot
-	Hold  OpenHandleCheck // how it is asked what keeps it from exiting; zero where it cannot
-	Goes  Cover           // how it says what its tests go through; zero where it cannot
+	First bool            // it runs before the build
+	Part  PartialRun      // command for some of its tests; zero if there is none
+	Lone  SingleTest      // command for one test; zero if there is none
+	Hold  OpenHandleCheck // command that finds the handles that keep it from exiting; zero if there is none
+	Goes  Cover           // command that measures the coverage of its tests; zero if there is none
 	Fix   []Fixer
-	Else  string // command that runs the same tests without the program of the step; empty where none is known
-	Piece string // which of several of its kind it is; empty for the first
+	Else  string // command that runs the same tests without the step's program; empty if unknown
+	Piece string // tells several gates of one kind apart; empty for the first
 }
 
-// Find returns what the packages of a tree can be judged by, those of the
-// root first. A package within another one of its stack has only the steps
-// that the outer one does not have, if it is judged there: a workspace judges its
-// members. Nothing is
-// run, and nothing is written.
+// Find returns the commands that check the packages of a tree, those of the root first. A
+// package within another one of its stack has only the steps that the outer one lacks, if the
+// outer one checks it: a workspace checks its members. Find runs nothing and writes nothing.
 func Find(tree fs.FS) []GateCommand {
 	var found []GateCommand
 	var used []string
@@ -55,11 +53,11 @@ func Find(tree fs.FS) []GateCommand {
 	return found
 }
 
-// bySteps returns what the packages of a tree can be judged by according to the
-// steps of their stacks, without names.
+// bySteps returns the commands that check the packages of a tree according to the steps of
+// their stacks, without names.
 func bySteps(tree fs.FS) []GateCommand {
 	files := Files(tree)
-	within := map[string][]string{} // the files of each directory and below, relative to it, are found by prefix
+	within := map[string][]string{} // the files of each directory and below, relative to it, found by prefix
 	for _, f := range files {
 		within[path.Dir(f)] = append(within[path.Dir(f)], path.Base(f))
 	}
@@ -77,7 +75,7 @@ func bySteps(tree fs.FS) []GateCommand {
 	taken := map[string]bool{} // stack, gate and directory
 	packages := 0
 	stacks := All()
-	slices.SortStableFunc(stacks, func(a, b Stack) int { // what is looked for only where nothing else is comes last
+	slices.SortStableFunc(stacks, func(a, b Stack) int { // stacks that apply only where no other does come last
 		switch {
 		case a.Alone == b.Alone:
 			return 0
@@ -111,8 +109,8 @@ func bySteps(tree fs.FS) []GateCommand {
 	return found
 }
 
-// byTests returns what the root of a tree can be judged by that has tests of the stack and none of
-// its markers, where nothing else in the root was found to run any: a script with a test beside it.
+// byTests returns the commands for a root that has tests of the stack but none of its markers,
+// if no other command there runs tests: for example a script with a test beside it.
 func (s Stack) byTests(root project, found []GateCommand, taken map[string]bool) []GateCommand {
 	if len(s.Unmarked) == 0 || testsRoot(root, found) || marked(s.Markers, bases(root.files)) {
 		return nil
@@ -126,10 +124,10 @@ func (s Stack) byTests(root project, found []GateCommand, taken map[string]bool)
 	return nil
 }
 
-// samples is the pattern of files that show or try something, which nobody means to be judged.
+// samples matches examples, demos and the like, which are not meant to be checked.
 const samples = "!**/{example,examples,sample,samples,template,templates,demo,demos,playground,playgrounds,benchmark,benchmarks,bench}/**"
 
-// testsRoot reports whether something in the root of a tree was found to run tests.
+// testsRoot reports whether one of the commands found for the root runs tests.
 func testsRoot(root project, found []GateCommand) bool {
 	return slices.ContainsFunc(found, func(f GateCommand) bool { return f.Gate == "test" && f.Dir == "." }) || root.conditionHolds("file:go.mod|file:go.work")
 }
@@ -143,8 +141,8 @@ func bases(files []string) []string {
 	return names
 }
 
-// byMake returns the tests that the Makefile of a tree runs, where nothing else
-// in its root was found to run any.
+// byMake returns the test command of a tree's Makefile, if no other command found for its root
+// runs tests.
 func byMake(p project, found []GateCommand) []GateCommand {
 	s := makefile()
 	if len(found) == 0 || testsRoot(p, found) {
@@ -158,7 +156,7 @@ func byMake(p project, found []GateCommand) []GateCommand {
 	return nil
 }
 
-// GateName is the name of the gate of a package in a directory.
+// GateName returns the name of the gate of a package in a directory.
 func GateName(gate, dir string) string {
 	if dir == "." {
 		return gate
@@ -166,7 +164,7 @@ func GateName(gate, dir string) string {
 	return gate + "-" + label(dir)
 }
 
-// name returns the first name of a gate that nobody has.
+// name returns the first unused name for a gate.
 func (f GateCommand) name(used []string) string {
 	at := ""
 	if f.Dir != "." {
@@ -184,7 +182,7 @@ func (f GateCommand) name(used []string) string {
 	}
 }
 
-// label returns a directory as it is in the name of a gate.
+// label returns a directory in the form that gate names use.
 func label(dir string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
@@ -207,7 +205,7 @@ func marked(patterns, names []string) bool {
 	})
 }
 
-// steps returns the steps of a package that hold, and takes them.
+// steps returns the steps that apply to a package, and marks them as taken.
 func (s Stack) steps(p project, taken map[string]bool) []GateCommand {
 	var found []GateCommand
 	have := map[string]bool{}
@@ -229,8 +227,7 @@ func (s Stack) steps(p project, taken map[string]bool) []GateCommand {
 	return found
 }
 
-// fill adds what is known of a step's tests, and what puts right what it would
-// find.
+// fill adds the test commands and the fixers of a step.
 func (s Stack) fill(p project, f GateCommand) GateCommand {
 	step := f.Step
 	if part, ok := first(step.Related, func(x PartialRun) bool { return p.conditionHolds(x.If) }); ok {
@@ -258,7 +255,7 @@ func (s Stack) fill(p project, f GateCommand) GateCommand {
 	return f
 }
 
-// first returns the first of several for which something holds.
+// first returns the first element for which a condition holds.
 func first[T any](all []T, holds func(T) bool) (x T, ok bool) {
 	if i := slices.IndexFunc(all, holds); i >= 0 {
 		return all[i], true
@@ -266,7 +263,7 @@ func first[T any](all []T, holds func(T) bool) (x T, ok bool) {
 	return x, false
 }
 
-// inside reports whether a package lies within another one of its stack.
+// inside reports whether a package is within another one of its stack.
 func (s Stack) inside(p project) bool {
 	for p.dir != "." {
 		p.dir = path.Dir(p.dir)
@@ -277,8 +274,8 @@ func (s Stack) inside(p project) bool {
 	return false
 }
 
-// covered reports whether a directory above has the step already, and judges the
-// package by it.
+// covered reports whether a directory above already has the step and checks the package with
+// it.
 func (s Stack) covered(p project, gate string, taken map[string]bool) bool {
 	outer := p
 	for outer.dir != "." {
@@ -291,7 +288,7 @@ func (s Stack) covered(p project, gate string, taken map[string]bool) bool {
 	return false
 }
 
-// command fills in the words with which the package's own tools are started.
+// command replaces {run} by the words that start the package's own tools.
 func (s Stack) command(p project, args []string) []string {
 	if !slices.Contains(args, "{run}") && !slices.Contains(args, "{script}") {
 		return args
@@ -311,16 +308,16 @@ func (s Stack) command(p project, args []string) []string {
 	return words
 }
 
-// project answers questions about a package.
+// project gives access to the files and settings of a package.
 type project struct {
 	tree    fs.FS
 	dir     string
 	files   []string          // of the tree
-	scripts map[string]string // in place of those of the manifest; nil: the manifest's
+	scripts map[string]string // instead of those of the manifest; nil: the manifest's
 }
 
-// above reports whether a condition holds in the package or a directory above
-// it: lock files lie at the top of a workspace.
+// above reports whether a condition holds in the package or in a directory above it: lock files
+// are at the top of a workspace.
 func (p project) above(cond string) bool {
 	for {
 		if p.conditionHolds(cond) {
@@ -349,7 +346,7 @@ func (p project) word(w string) bool {
 	kind, about, _ := strings.Cut(w, ":")
 	switch kind {
 	case "file":
-		if !strings.ContainsAny(about, "*?[") { // it may lie where nobody looks for packages
+		if !strings.ContainsAny(about, "*?[") { // it may be in a directory that is not searched for packages
 			return gosrc.IsFile(p.tree, path.Join(p.dir, about))
 		}
 		return slices.ContainsFunc(p.files, func(f string) bool {
@@ -382,9 +379,9 @@ func (p project) word(w string) bool {
 	return false
 }
 
-// checked reports whether the build of a pom.xml checks by a plugin: it runs
-// its goal "check" or is the default of the build. What only makes reports
-// judges nothing; a formatter has no other use.
+// checked reports whether the build of a pom.xml runs a plugin as a check: an execution or the
+// default goal of the build has its goal "check". A plugin that only writes reports checks
+// nothing; a formatter has no other use.
 func checked(pom, plugin string) bool {
 	pom = regexp.MustCompile(`(?s)<!--.*?-->|<reporting>.*?</reporting>`).ReplaceAllString(pom, "")
 	short := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(plugin, "maven-"), "-plugin"), "-maven")
@@ -394,7 +391,7 @@ func checked(pom, plugin string) bool {
 	})
 }
 
-// read returns a small file of the package.
+// read returns the text of a small file of the package.
 func (p project) read(name string) string {
 	return gosrc.ReadSmall(p.tree, path.Join(p.dir, name))
 }

@@ -38,10 +38,10 @@ func golang() Stack {
 		},
 		Environment: Environment{
 			Keeps:     words("GOROOT GOOS GOARCH GOAMD64 GOEXPERIMENT GOMAXPROCS CGO_ENABLED"),
-			Sets:      words("GOPROXY=off GOTOOLCHAIN=local GOTELEMETRY=off"), // also where there is a way out
+			Sets:      words("GOPROXY=off GOTOOLCHAIN=local GOTELEMETRY=off"), // also where there is network access
 			Unreached: []string{`module lookup disabled by GOPROXY=off`},
 			Shows:     []UserDirectory{goModules()}, Roots: words("go"),
-			Adds:   words("GOFLAGS=-buildvcs=false"), // its git directory is out of sight
+			Adds:   words("GOFLAGS=-buildvcs=false"), // its git directory is hidden
 			Caches: []Cache{{GoBuildCache, "GOCACHE"}, {GolangciCache, "GOLANGCI_LINT_CACHE"}},
 			Gates:  goGates, Online: goOnline,
 		},
@@ -64,7 +64,8 @@ const (
 	GolangciCache = "golangci"
 )
 
-// goGates keeps the gates of a tree to what it says, and to what is here.
+// goGates limits the gates of a tree to the toolchain and the modules that the tree names and
+// this machine has.
 func goGates(tree fs.FS) []string {
 	mod := "-mod=readonly"
 	if gosrc.IsFile(tree, "vendor/modules.txt") && !gosrc.IsFile(tree, "go.work") {
@@ -73,8 +74,8 @@ func goGates(tree fs.FS) []string {
 	return append([]string{"GOFLAGS=" + mod + " -buildvcs=false"}, words("GOPROXY=off GOTOOLCHAIN=local GOENV=off GOTELEMETRY=off")...)
 }
 
-// goOnline lets the go command fetch modules. The module cache is not written:
-// what is fetched goes to a private one, which takes from that as from a proxy.
+// goOnline lets the go command fetch modules. It does not write the user's module cache:
+// fetched modules go to a private one, which reads the user's as a proxy.
 func goOnline(value func(name string) string, private bool) []string {
 	var env []string
 	from := "https://" + goHosts()[0] // see go help goproxy
@@ -85,10 +86,10 @@ func goOnline(value func(name string) string, private bool) []string {
 	return append(env, "GOPROXY="+from)
 }
 
-// goHosts are its proxy, and what has the sums of modules.
+// goHosts returns the module proxy and the checksum database.
 func goHosts() []string { return words("proxy.golang.org sum.golang.org") }
 
-// goWarm compiles what the gates of a tree need, tests included.
+// goWarm compiles the dependencies of a tree's gates, including those of tests.
 func goWarm(tree fs.FS) [][]string {
 	at := gosrc.Patterns(tree, ".")
 	if at == nil {
@@ -101,14 +102,14 @@ func goWarm(tree fs.FS) [][]string {
 	}
 }
 
-// goModules is the module cache.
+// goModules returns the module cache.
 func goModules() UserDirectory {
 	return UserDirectory{Var: "GOMODCACHE", At: words("$GOMODCACHE $GOPATH/pkg/mod $HOME/go/pkg/mod")}
 }
 
-// goFound returns the gates of the Go modules of a tree, those of the root
-// first. The others have gates of their own where they have something to
-// judge: the go command of the root does not see them.
+// goFound returns the gates of the Go modules of a tree, those of the root first. Nested
+// modules with something to check have gates of their own: the go command of the root does not
+// include them.
 func goFound(tree fs.FS) []GateCommand {
 	found := moduleFound(tree, "", "", true)
 	vendored := gosrc.IsFile(tree, "vendor/modules.txt")
@@ -128,9 +129,8 @@ func goFound(tree fs.FS) []GateCommand {
 	return found
 }
 
-// moduleFound returns the gates of the module in a directory of the tree,
-// empty for the root. Mod says where its dependencies come from, where that is
-// not as at the root.
+// moduleFound returns the gates of the module in a directory of the tree, "" for the root. Mod
+// is the -mod setting if it differs from the root's.
 func moduleFound(tree fs.FS, at, mod string, tests bool) []GateCommand {
 	patterns := gosrc.Patterns(tree, at)
 	if patterns == nil {
@@ -172,8 +172,8 @@ func moduleFound(tree fs.FS, at, mod string, tests bool) []GateCommand {
 	return found
 }
 
-// golangci returns the command for golangci-lint, whose flags depend on the
-// version that the configuration is for.
+// golangci returns the golangci-lint command. Its flags depend on the version that the
+// configuration is for.
 func golangci(text string) []string {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ',' || r == '{' })
 	second := slices.ContainsFunc(lines, func(l string) bool {
@@ -187,12 +187,12 @@ func golangci(text string) []string {
 	return append(words("golangci-lint run --out-format=json"), all...)
 }
 
-// goCover returns how a command of go test is measured.
+// goCover returns the coverage command for a go test command.
 func goCover(test ...string) Cover {
 	return Cover{Name: "go test -coverprofile", Format: "go-cover", Args: measured(`"$@" "-coverprofile=$d/report" >&2 || exit; show "$d/report"`, test...)}
 }
 
-// goFormats are what its tools print.
+// goFormats returns the output formats of its tools.
 func goFormats() []read.Format {
 	return []read.Format{
 		{Name: read.GoTestJSON, Versions: []string{"go version"}, About: "go test -json", Tests: true, Go: true, Marks: read.GoTestJSONMarks, Read: read.GoTestJSONOutput},
@@ -230,14 +230,14 @@ func goRequires(text string) []Package {
 	return all
 }
 
-// goOutlines are how its files declare things.
+// goOutlines returns the declaration patterns of its files.
 func goOutlines() []Outline {
 	return []Outline{
 		{Name: "Go", Flat: true, Ends: []string{".go"}, Tests: []string{"*_test.go"}, Declares: []string{"func ", "type ", "var ", "const "}, Hides: "lower", Imports: []string{`"`, `import "`}, Generated: "// Code generated "},
 	}
 }
 
-// goLicence looks into the module cache, and among vendored modules.
+// goLicence searches the module cache and the vendored modules.
 func goLicence(p PackageLocations, k Package) string {
 	if modules := goModules().Dir(p.value); modules != "" {
 		if l := p.inText(path.Join(modules, escapedModule(k.Name)+"@"+escapedModule(k.Version))); l != "" {
@@ -252,8 +252,8 @@ func goLicence(p PackageLocations, k Package) string {
 	return ""
 }
 
-// escapedModule writes a path as the module cache does: a capital is its small
-// letter behind an exclamation mark.
+// escapedModule writes a path as the module cache does: an exclamation mark and the small
+// letter for each capital.
 func escapedModule(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -266,12 +266,12 @@ func escapedModule(s string) string {
 	return b.String()
 }
 
-// goSyntax is how its files look. Faults are made in its syntax tree.
+// goSyntax returns the syntax of its files. Mutations are made in the syntax tree.
 func goSyntax() []Syntax {
 	return []Syntax{braces([]string{".go"}, Mutations{}).with(goExports, "`").begins(`^func (?:\([^)]*\) )?(\w+)[\[(]`)}
 }
 
-// goLexicon are the words that are drawn in colours.
+// goLexicon returns the words to highlight.
 func goLexicon() []Lexicon {
 	return []Lexicon{
 		{
@@ -282,10 +282,10 @@ func goLexicon() []Lexicon {
 	}
 }
 
-// goExports is what its files let others use.
+// goExports matches the names that its files export.
 const goExports = `(?m)^func (?:\([^)]*\) ?)?([A-Z]\w*)[\[(]|^type ([A-Z]\w*)\b|^(?:var|const) ([A-Z]\w*)\b`
 
-// goSkeleton is a program that greets, with its test.
+// goSkeleton returns a program that greets, with its test.
 func goSkeleton() Skeleton {
 	return Skeleton{
 		Needs: words("go"), Named: words("go golang"),

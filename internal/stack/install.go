@@ -9,43 +9,43 @@ import (
 	"strings"
 )
 
-// Install is how the packages of one lock file come to be beside it.
+// Install describes how the packages of a lock file are installed beside it.
 type Install struct {
 	Name   string
-	Family string                 // the stack's name, set by [Installs]; those of one family exclude each other in a directory
-	Lock   string                 // file, or pattern of one, that says exactly what is to be installed
-	Fits   func(text string) bool // of what the lock file holds; nil: whatever it is
-	Also   []string               // further files in the directory that say what is installed, as patterns
+	Family string                 // the stack's name, set by [Installs]; in a directory only one of a family applies
+	Lock   string                 // file, or pattern of one, that pins the packages
+	Fits   func(text string) bool // checks the lock file's content; nil: any content fits
+	Also   []string               // patterns of further files in the directory that affect the installation
 	Tools  []string               // programs whose versions matter; the first one installs
-	Args   []string               // the install command, frozen: it may not change the lock file
+	Args   []string               // the install command, frozen: it must not change the lock file
 	Away   []string               // added where there is no network
 	Env    []string               // of the command
-	Out    []string               // directories that it makes beside the lock file
-	Bare   bool                   // it is no lock file but a manifest, which says less exactly what is to be installed
-	Lent   bool                   // nothing is ever installed: what the user has there is lent, if anything
-	Deep   string                 // name of directories that it makes also below, in the packages of a workspace
-	// Manifest names files in the packages of a workspace that say, too, what is
-	// installed, and Reduce keeps of one what that depends on. Empty: only Also counts.
+	Out    []string               // directories that it creates beside the lock file
+	Bare   bool                   // the file is a manifest and not a lock file: it pins the packages less exactly
+	Lent   bool                   // never installed: the user's own directory is lent, if there is one
+	Deep   string                 // name of directories that it also creates in the packages of a workspace
+	// Manifest names files in the packages of a workspace that also affect the installation.
+	// Reduce returns the part of such a file that the installation depends on. Empty: only Also
+	// counts.
 	Manifest string
 	Reduce   func(text string) string
-	// Lacks returns what the command has against the lock file, which it names by its
-	// path, by what it printed; none where it failed for another reason. Renew is the
-	// command that writes the lock file anew. Nil: that is not known.
+	// Lacks returns the command's objections to the lock file, which it names by its path, from
+	// its output; none if it failed for another reason. Renew is the command that writes a new
+	// lock file. Nil: unknown.
 	Lacks func(at fs.FS, lock, out string) []string
 	Renew string
-	// Command is what people type to install the same by hand; empty: Args say it.
+	// Command is the command that people type for the same installation; empty: Args.
 	Command string
-	Bin     string // directory with programs that commands find first
-	// Same reports why what lies in a directory, beside a lock file with this text, is
-	// not what the lock file names. Nil if that is unknown.
+	Bin     string // directory with programs, put first on the search path of commands
+	// Same returns an error that explains why the installed packages differ from those of a
+	// lock file with this text. Nil: unknown.
 	Same func(at fs.FS, lock string) error
 }
 
-// ByHand returns the command that installs the same for people.
+// ByHand returns the command that people type for the same installation.
 func (i Install) ByHand() string { return cmp.Or(i.Command, strings.Join(i.Args, " ")) }
 
-// Installs returns how packages are installed, in each family the one first
-// that wins.
+// Installs returns the installation methods. In each family the first one that fits wins.
 func Installs() []Install {
 	var all []Install
 	for _, s := range All() {
@@ -57,14 +57,14 @@ func Installs() []Install {
 	return all
 }
 
-// has returns what reports whether a text holds another.
+// has returns a function that reports whether a text contains part.
 func has(part string) func(text string) bool {
 	return func(text string) bool { return strings.Contains(text, part) }
 }
 
 func words(line string) []string { return strings.Fields(line) }
 
-// Programs returns what the commands of a family begin with.
+// Programs returns the first words of a family's commands.
 func Programs(family string) []string {
 	for _, s := range All() {
 		if s.Name == family {
@@ -79,11 +79,11 @@ func IsProgram(name string) bool {
 	return slices.ContainsFunc(All(), func(s Stack) bool { return slices.Contains(s.Programs, name) })
 }
 
-// maxInstall is the largest lock file that is read.
+// maxInstall is the size of the largest lock file that is read.
 const maxInstall = 32 << 20
 
-// ReadLock returns a regular file of a tree, empty where there is none or it is
-// larger than [Most].
+// ReadLock returns the text of a regular file of a tree, or "" if there is none or it is larger
+// than maxInstall.
 func ReadLock(tree fs.FS, name string) string {
 	name = path.Clean(name)
 	info, err := fs.Lstat(tree, name)
@@ -97,7 +97,7 @@ func ReadLock(tree fs.FS, name string) string {
 	return string(data)
 }
 
-// small reads a file of the user's checkout that says what is installed.
+// small reads a file of the user's checkout that affects the installation.
 func small(tree fs.FS, name ...string) (string, error) {
 	text := ReadLock(tree, path.Join(name...))
 	if text == "" {
@@ -106,19 +106,19 @@ func small(tree fs.FS, name ...string) (string, error) {
 	return text, nil
 }
 
-// Store is where tools keep what they fetched, below the home of their user. None
-// holds a password: those lie beside them.
+// Store is the directory below the user's home in which tools store what they fetched. No store
+// contains a password: those are in files beside it.
 type Store struct {
 	Name  string
 	Tools []string // programs that use it
-	Home  string   // where it is below the home
-	From  string   // variable of the user's that says where it is instead; empty for none
-	Below string   // name of Home under what Var names, for tools that want the directory around it
-	Var   string   // variable that tells a command where it is
-	Value string   // of Var, with @ for the directory; empty is the directory
+	Home  string   // its path below the home
+	From  string   // the user's variable with another path; empty for none
+	Below string   // name of Home below the path in Var, for tools that expect the directory above
+	Var   string   // variable that passes the path to a command
+	Value string   // value of Var, with @ for the directory; empty is the directory
 }
 
-// Stores returns where all tools keep what they fetched.
+// Stores returns the stores of all tools.
 func Stores() []Store {
 	var all []Store
 	for _, s := range All() {

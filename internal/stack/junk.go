@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// CacheDir returns the directory of a file that is by its name a cache, or installed
-// packages; "" for none. It ends in a slash.
+// CacheDir returns the directory of a file that is, by its name, a cache or a directory of
+// installed packages; "" for none. It ends in a slash.
 func CacheDir(file string) string {
 	dirs := strings.Split(path.Dir(file), "/")
 	for i, dir := range dirs {
@@ -26,15 +26,16 @@ func CacheDir(file string) string {
 	return ""
 }
 
-// IsJunk reports whether a name in small letters is one of a file that an editor, a
-// system or a cache writes.
+// IsJunk reports whether a name in small letters is that of a file which an editor, a system or
+// a cache writes.
 func IsJunk(base string) bool {
 	return slices.Contains(junkNames(), base) || slices.ContainsFunc(junkEnds(), func(end string) bool {
 		return len(base) > len(end) && strings.HasSuffix(base, end)
 	})
 }
 
-// targetNames are what cargo and maven write below a directory that is called target.
+// targetNames returns the names of the files that cargo and maven write to a directory called
+// target.
 func targetNames() []string {
 	return []string{"debug", "release", "classes", "test-classes", "surefire-reports", "CACHEDIR.TAG", ".rustc_info.json"}
 }
@@ -62,8 +63,8 @@ func junkEnds() []string {
 	return []string{".pyc", ".pyo", ".swp", ".swo", "~", ".orig", ".rej", ".bak", ".tmp", ".tsbuildinfo", ".stackdump", ".hprof"}
 }
 
-// IsData reports whether a file is, by its name, neither source nor configuration nor text, but what programs
-// write and read.
+// IsData reports whether a file is, by its name, data that programs write and read, and neither
+// source nor configuration nor text.
 func IsData(file string) bool {
 	return slices.Contains(dataEnds(), strings.ToLower(path.Ext(file)))
 }

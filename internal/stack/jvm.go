@@ -64,8 +64,8 @@ func maven() Stack {
 	}
 }
 
-// someOfGradle runs some classes. A project without any of them would be a
-// failure, and no option says that it is none.
+// someOfGradle returns a command that runs some classes. A project that has none of them would
+// fail, and no option changes that.
 func someOfGradle() []string {
 	const line = `d=$(mktemp -d) || exit 1
 trap 'rm -rf "$d"' EXIT
@@ -89,7 +89,7 @@ func gradle() Stack {
 		},
 		Programs: words("gradle gradlew"),
 		Settings: []string{"/etc/gradle"},
-		// Java looks for the home in the list of users, and not in HOME.
+		// Java reads the home from the list of users, not from HOME.
 		Environment: Environment{Private: []string{"GRADLE_USER_HOME={home}/.gradle"}, Proxied: []string{"GRADLE_OPTS=" + javaProxy}},
 		Written:     []string{"gradle.lockfile"},
 		Verbs:       gradleVerbs,
@@ -108,11 +108,11 @@ func gradle() Stack {
 	}
 }
 
-// javaProxy lets a Java machine find a proxy: it reads none of the usual variables.
+// javaProxy passes the proxy to a Java machine: it reads none of the usual variables.
 const javaProxy = "-Dhttp.proxyHost={host} -Dhttps.proxyHost={host} -Dhttp.proxyPort={port} -Dhttps.proxyPort={port} -Dhttp.nonProxyHosts=localhost|127.*|[::1]"
 
-// modular shows reports of JaCoCo, each behind the directory of its module: what
-// precedes $end in its path. In the reports are names of packages alone.
+// modular prints reports of JaCoCo, each after the directory of its module: the part of its
+// path before $end. The reports contain only package names.
 const modular = `
 for f; do echo "<?nexus ${f%%/$end}?>"; show "$f"; echo; done`
 
@@ -127,8 +127,8 @@ end=target/site/jacoco/jacoco.xml` + modular
 	}
 }
 
-// gradleCover has a report written again: Gradle leaves one as it is that is up
-// to date, and so does what runs after the tests by itself.
+// gradleCover returns commands that write the coverage report again: Gradle does not rewrite
+// one that is up to date, and neither do tasks that run after the tests by themselves.
 func gradleCover() []Cover {
 	const line = `"$@" --offline --no-daemon --console=plain --no-build-cache cleanJacocoTestReport test jacocoTestReport >&2 || exit
 set -- $(find . -path '*/build/reports/jacoco/*.xml' -newer "$d")
@@ -159,9 +159,10 @@ func (p project) module(rel string) bool {
 	return false
 }
 
-// included reports whether Gradle tests a directory with the project above it,
-// which it does not where it only includes that as a build. Settings are a program: where they do more than to name projects, it does. A
-// directory that they do not name can be built only with settings of its own.
+// included reports whether Gradle tests a directory with the project above it, which it does
+// not if it only includes the directory as a build. Settings are a program: if they do more
+// than name projects, the answer is true. A directory that they do not name can only be built
+// with settings of its own.
 func (p project) included(rel string) bool {
 	settings := p.read("settings.gradle") + p.read("settings.gradle.kts")
 	settings = regexp.MustCompile(`(?s)/\*.*?\*/|(?m)//.*$`).ReplaceAllString(settings, "")
@@ -181,7 +182,7 @@ func (p project) included(rel string) bool {
 	return named || !plain
 }
 
-// jvmFormats are what its tools print.
+// jvmFormats returns the output formats of its tools.
 func jvmFormats() []read.Format {
 	return []read.Format{
 		{Name: "javac", About: "javac and kotlinc", Warns: true, Commands: []string{"javac", "kotlinc"}, Marks: `(?m)^\S+\.java:\d+: [^\s:][^:\n]{0,40}: ?\S|^[ew]: (?:file://)?\S+\.kts?:|^\S+\.kts?:\d+:\d+: (?:error|warning): `, Read: lint.Javac},
@@ -197,8 +198,7 @@ func gradlePackages(text string) []Package {
 	return packageRows(KindMaven, text, `^([\w.-]+:[\w.-]+):([\w.+-]+)=`)
 }
 
-// pomPackages reads the dependencies of a project of Maven, with the properties that
-// are in the same file.
+// pomPackages reads the dependencies of a Maven project, with the properties in the same file.
 func pomPackages(text string) []Package {
 	var all []Package
 	var at Package
@@ -232,8 +232,8 @@ func pomPackages(text string) []Package {
 	return sortedPackages(slices.DeleteFunc(all, func(p Package) bool { return p.Kind == "" || !strings.Contains(strings.Trim(p.Name, ":"), ":") }))
 }
 
-// classTests are how tests are written in languages whose frameworks mark methods
-// of classes: those of the JVM and of .NET.
+// classTests describes tests in languages whose frameworks mark methods of classes: those of
+// the JVM and of .NET.
 func classTests(names []string, ends ...string) Tests {
 	return Tests{
 		Ends: ends, Names: names,
@@ -246,8 +246,8 @@ func classTests(names []string, ends ...string) Tests {
 	}
 }
 
-// What lines of a build of Maven's or Gradle's do: run less, or end before it can
-// tell; and do more than the build says.
+// Patterns of lines in a Maven or Gradle build: those that make it run less or end before it
+// can report, and those that make it do more than the build describes.
 const (
 	jvmNarrows = `(?i)(?:\b|set)ignoreFailures|testFailureIgnore|test\.failure\.ignore|\bskipTests\b|maven\.test\.skip|TestsMatching|(?:in|ex)clude(?:d?Groups|Tags|Categories|Engines)\b|` +
 		`\bexcludedTaskNames\b|\btaskNames\b|\bdryRun\b|\boverwrite\b|deleteAllActions|\.exit\b|\bexitProcess\b|\bhalt\b`
@@ -255,7 +255,7 @@ const (
 		`\bapply\s*\(?\s*from\b|javaagent|^<extension>|\bincludeBuild\b|^-f\b|^--?(?:file|settings-file|build-file|init-script)\b`
 )
 
-// jvmOutlines are how its files declare things.
+// jvmOutlines returns the declaration patterns of its files.
 func jvmOutlines() []Outline {
 	return []Outline{
 		{Name: "Java", Members: true, Ends: []string{".java"}, Tests: []string{"*Test.java", "*Tests.java", "*IT.java", "package-info.java"}, Declares: []string{"public class ", "public final class ", "public abstract class ", "public sealed ", "public non-sealed ", "public interface ", "public enum ", "public record ", "public @interface ", "class ", "interface ", "enum ", "record ", "final class ", "abstract class "}, Imports: []string{"import "}, Between: "."},
@@ -263,22 +263,22 @@ func jvmOutlines() []Outline {
 	}
 }
 
-// mavenVerbs are what commands may do, see [Stack.Verbs].
+// mavenVerbs lists the commands that may run; see [Stack.Verbs].
 const mavenVerbs = `
 mvn   | clean validate initialize generate-sources process-sources generate-resources process-resources process-classes generate-test-sources process-test-sources process-test-resources test-compile prepare-package pre-integration-test post-integration-test pre-site site post-site site:site site:stage compile test-compile test package verify integration-test install dependency:tree dependency:resolve dependency:analyze dependency:list help:effective-pom spotless:check spotless:apply checkstyle:check spotbugs:check jacoco:report versions:display-dependency-updates surefire:test spring-boot:run javadoc:javadoc failsafe:integration-test fmt:check fmt:format jacoco:report jacoco:check jacoco:prepare-agent pmd:check pmd:pmd pmd:cpd-check enforcer:enforce license:check license:format rat:check apache-rat:check javadoc:jar source:jar resources:resources compiler:compile compiler:testCompile surefire:help surefire-report:report failsafe:verify formatter:format formatter:validate formatter:check impsort:sort impsort:check sortpom:sort sortpom:verify versions:display-plugin-updates versions:display-property-updates dependency:build-classpath dependency:go-offline dependency:analyze-only quarkus:dev quarkus:build spring-boot:build-info spring-boot:repackage clean:clean jar:jar war:war help:evaluate help:describe ktlint:check ktlint:format detekt:check tidy:check tidy:pom checkstyle:checkstyle spotbugs:spotbugs cyclonedx:makeAggregateBom japicmp:cmp-check -version -v --version | | each | | -pl --projects -T --threads -rf -P --activate-profiles | =-f =-s =-gs =-t =--file =--settings =--global-settings =--toolchains =-D =-l =--log-file =-emp =-ep
 sbt   | * !publish !release !eval !console !set !session !sonatype !ci-release !ciRelease !docker !reload !! !shell !consoleProject | | each | | | -D -J --sbt-dir --ivy -java-home --java-home -sbt-boot
 lein  | test compile check deps clean run | | text | | | 
 `
 
-// gradleVerbs are what commands may do, see [Stack.Verbs].
+// gradleVerbs lists the commands that may run; see [Stack.Verbs].
 const gradleVerbs = `
 gradle | * !closeAnd !publish !upload !release !wrapper !init !deploy !sign !push !bootBuildImage !jib !docker | | each | | --tests -x --exclude-task --console --max-workers | =--scan =-b =-c =-I =-g =-p =-D =--init-script =--build-file =--settings-file =--gradle-user-home =--project-dir =--include-build =--project-cache-dir =-F =--write-verification-metadata
 `
 
-// maxParents bounds how far the licence of a POM is looked for above it.
+// maxParents limits the number of parent POMs that are searched for a licence.
 const maxParents = 5
 
-// mavenLicence reads a POM of the local repository, and those above it.
+// mavenLicence reads a POM of the local repository, and its parents.
 func mavenLicence(p PackageLocations, k Package) string {
 	home := p.at("", ".m2", "repository")
 	group, artifact, ok := strings.Cut(k.Name, ":")
@@ -313,7 +313,7 @@ func mavenLicence(p PackageLocations, k Package) string {
 			}
 			said = append(said, name)
 		}
-		if l := spdx.Join(said, " AND "); l != "" { // nobody says whether one of them will do
+		if l := spdx.Join(said, " AND "); l != "" { // nothing says that one of them is enough
 			return l
 		}
 		group, artifact, version = strings.TrimSpace(pom.Parent.Group), strings.TrimSpace(pom.Parent.Artifact), strings.TrimSpace(pom.Parent.Version)
@@ -321,7 +321,7 @@ func mavenLicence(p PackageLocations, k Package) string {
 	return ""
 }
 
-// jvmSyntax is how its files look. Scripts in Kotlin are mostly builds.
+// jvmSyntax returns the syntax of its files. Scripts in Kotlin are mostly builds.
 func jvmSyntax() []Syntax {
 	sources := braces(words(".java .kt .scala .groovy"), Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
 	sources = sources.begins(`^\s*(?:\w+ )*fun (?:<[^>]*> )?(?:[\w<>?, ]+\.)?(\w+)\(|` + typedHeads)
@@ -330,7 +330,7 @@ func jvmSyntax() []Syntax {
 	return []Syntax{sources.with(classExports, `"""`), scripts.with(classExports, `"""`)}
 }
 
-// jvmLexicon are the words that are drawn in colours.
+// jvmLexicon returns the words to highlight.
 func jvmLexicon() []Lexicon {
 	return []Lexicon{
 		{
@@ -351,5 +351,5 @@ func jvmLexicon() []Lexicon {
 	}
 }
 
-// classExports is what classes of the JVM and of .NET let others use.
+// classExports matches the names that classes of the JVM and of .NET export.
 const classExports = `(?m)^\s*(?:public|protected|open|override|internal)\s[^=;{(\n]*?\b(\w+)\s*[({]|^\s*(?:public\s+|open\s+|data\s+|sealed\s+|abstract\s+|final\s+|static\s+)*(?:class|interface|enum|record|object|trait|fun)\s+(\w+)`

@@ -10,10 +10,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// jvmSources are how files of Java, Kotlin and Groovy lead to each other. In the
-// words of a part {classes} stands for the classes of tests as Surefire takes
-// them, a word with {class} for one with each, and {modules} for what keeps Maven
-// to theirs.
+// jvmSources describes how files of Java, Kotlin and Groovy depend on each other. In the words
+// of a PartialRun, {classes} is replaced by the test classes in the form of Surefire, a word
+// with {class} by one word per class, and {modules} by the words that limit Maven to their
+// modules.
 func jvmSources() []Sources {
 	return []Sources{{
 		Name: "jvm", Mine: isJVM, Test: isJVMTest, Chooses: surefireChooses,
@@ -32,22 +32,22 @@ func jvmSources() []Sources {
 	}}
 }
 
-// jvmFiles are those of Java, Kotlin and Groovy, whose files name each other alike: by their
-// types, and by packages where those are others.
+// jvmFiles holds files of Java, Kotlin and Groovy, which refer to each other in the same way:
+// by their types, and by packages where those differ.
 type jvmFiles struct {
 	tree  fs.FS
 	pkgs  map[string]string   // of files
 	types map[string][]string // files that declare a type, by its name
-	loose map[string][]string // files of Kotlin, by package: they declare more than types
+	loose map[string][]string // Kotlin files, by package: they declare more than types
 }
 
-// jvmUnit is what is known of one file.
+// jvmUnit holds the declarations and references of one file.
 type jvmUnit struct {
 	pkg   string
 	types []string        // that it declares
-	words map[string]bool // that are in it
-	far   map[string]bool // packages that it names, and whatever else has dots
-	sure  bool            // nothing in it finds types by other means
+	words map[string]bool // that it contains
+	far   map[string]bool // packages that it names, and all other names with dots
+	sure  bool            // it does not find types by other means
 }
 
 func isJVM(file string) bool {
@@ -55,7 +55,7 @@ func isJVM(file string) bool {
 	return slices.Contains([]string{".java", ".kt", ".groovy"}, path.Ext(file)) && base != "package-info.java" && base != "module-info.java"
 }
 
-// isTestClass is how classes of tests are called where nobody says otherwise.
+// isTestClass reports whether a class has the default name of a test class.
 func isTestClass(class string) bool {
 	end := func(mark string) bool { return strings.HasSuffix(class, mark) }
 	return strings.HasPrefix(class, "Test") || slices.ContainsFunc([]string{"Test", "Tests", "TestCase"}, end)
@@ -67,9 +67,8 @@ func isJVMTest(file string) bool {
 
 func stem(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 
-// uses follows the names of types, where the package is the same or is named,
-// and names that are those of tests: FooTest is one of Foo. What a container or
-// a scan of the classes puts together may be anything.
+// uses follows the names of types in the same package or in a named one, and the names of
+// tests: FooTest tests Foo. A container, or code that scans the classes, may refer to any file.
 func (l *jvmFiles) uses(file string) (files []string, sure bool) {
 	u := parseUnit(gosrc.ReadSmall(l.tree, file), true)
 	if isJVMTest(file) {
@@ -93,7 +92,7 @@ func (l *jvmFiles) uses(file string) (files []string, sure bool) {
 	return files, u.sure
 }
 
-// readJVM reads what the source files of a tree declare.
+// readJVM reads the declarations in the source files of a tree.
 func readJVM(tree fs.FS, have map[string]bool) *jvmFiles {
 	l := &jvmFiles{tree: tree, pkgs: map[string]string{}, types: map[string][]string{}, loose: map[string][]string{}}
 	for f := range have {
@@ -109,8 +108,8 @@ func readJVM(tree fs.FS, have map[string]bool) *jvmFiles {
 	return l
 }
 
-// parseUnit reads a file: what it declares, and on demand what it uses. What
-// is in comments and texts counts, too.
+// parseUnit reads a file's declarations and, on demand, its references. Names in comments and
+// strings count, too.
 func parseUnit(text string, uses bool) jvmUnit {
 	u := jvmUnit{sure: true}
 	if uses {
@@ -152,12 +151,12 @@ func parseUnit(text string, uses bool) jvmUnit {
 	return u
 }
 
-// named reports whether a byte is one of a name: those of other alphabets are.
+// named reports whether a byte can be part of a name; all bytes of other alphabets can.
 func named(c byte) bool {
 	return c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// take notes a word, which follows another one.
+// take records a word and the word before it.
 func (u *jvmUnit) take(last, word string, annotation bool) {
 	if u.words != nil {
 		u.words[word] = true
@@ -171,13 +170,14 @@ func (u *jvmUnit) take(last, word string, annotation bool) {
 		u.sure = false
 	case "ParameterizedTest", "RepeatedTest", "BeforeTest", "AfterTest", "Test":
 	default:
-		if annotation && strings.HasSuffix(word, "Test") { // a part of an application, started for it
+		if annotation && strings.HasSuffix(word, "Test") { // a slice of an application that is started for the test
 			u.sure = false
 		}
 	}
 }
 
-// surefireChooses says which pom.xml lets Surefire choose the classes of tests.
+// surefireChooses returns the reason why the build itself chooses the test classes of Surefire,
+// with the pom.xml that does, or "".
 func surefireChooses(tree fs.FS, files []string) string {
 	picks := regexp.MustCompile(`(?s)<artifactId>\s*maven-surefire-plugin\s*</artifactId>.*?</plugin>`)
 	rules := regexp.MustCompile(`<(?:includes|excludes|includesFile|excludesFile|suiteXmlFiles|test)>|<failIfNo\w*>\s*true`)
@@ -194,9 +194,8 @@ func surefireChooses(tree fs.FS, files []string) string {
 	return ""
 }
 
-// surefireTest returns how Surefire is told to run the classes of test files. Those
-// within them have names of their own; where they are no tests, they may be made
-// to fail.
+// surefireTest returns the -Dtest option of Surefire for the classes of test files. Nested
+// classes have names of their own; if they are not tests, naming them can make the run fail.
 func surefireTest(tree fs.FS, dir string, files []string) string {
 	var names []string
 	for _, f := range files {
@@ -209,7 +208,7 @@ func surefireTest(tree fs.FS, dir string, files []string) string {
 	return strings.Join(slices.Compact(names), ",")
 }
 
-// eachClass returns the word once for each class of test files, by its whole name.
+// eachClass returns the word once per class of the test files, with its full name.
 func eachClass(tree fs.FS, dir, word string, files []string) []string {
 	var words []string
 	for _, f := range files {
@@ -223,8 +222,8 @@ func eachClass(tree fs.FS, dir, word string, files []string) []string {
 	return slices.Compact(words)
 }
 
-// reactor returns the words that keep Maven to the modules of some files and
-// what these need; none where one is not known for a module of the build.
+// reactor returns the words that limit Maven to the modules of some files and to their
+// dependencies; none if one of them is not known to be a module of the build.
 func reactor(tree fs.FS, at string, files []string) []string {
 	modules := map[string]bool{}
 	reactorModules(tree, path.Clean(at), ".", modules)
@@ -248,8 +247,7 @@ func reactor(tree fs.FS, at string, files []string) []string {
 	return []string{"-pl", strings.Join(picked, ","), "-am"}
 }
 
-// reactorModules notes the modules that the project in a directory below root is made
-// of, whatever profile is on.
+// reactorModules records the modules of the project in a directory below root, of all profiles.
 func reactorModules(tree fs.FS, root, dir string, known map[string]bool) {
 	text := gosrc.ReadSmall(tree, path.Join(root, dir, "pom.xml"))
 	text = regexp.MustCompile(`(?s)<!--.*?-->|<profiles>.*?</profiles>`).ReplaceAllString(text, "")

@@ -6,24 +6,23 @@ import (
 	"strings"
 )
 
-// Lexicon is what somebody sees at a glance in the sources of a language, besides what
-// [Syntax] says of them: words that are drawn in colours.
+// Lexicon holds the words to highlight in the sources of a language, in addition to [Syntax].
 type Lexicon struct {
-	Ends     string // of the names of files, or whole names, in lower case, separated by blanks
+	Ends     string // endings of file names, or whole names, in lower case, separated by blanks
 	Keywords string // separated by blanks
-	Builtins string // types, values and functions that the language has, separated by blanks
-	Marks    Syntax // comments and literals, where [SyntaxOf] knows nothing of such files
+	Builtins string // built-in types, values and functions of the language, separated by blanks
+	Marks    Syntax // comments and literals, for files that [SyntaxOf] does not know
 
-	Script    bool // a word before a bracket is no function, and one with a capital first no type
+	Script    bool // a word before a bracket is no function, and a capitalized one no type
 	Folded    bool // keywords may be in capitals
 	Decorated bool // @ begins a decorator
-	Keyed     bool // a word before a colon or an equals sign names something
-	Targets   bool // a word that begins a line and is followed by a colon is made by rules
-	Markup    bool // words stand between angle brackets
+	Keyed     bool // a word before a colon or an equals sign is a key
+	Targets   bool // a word at the beginning of a line, followed by a colon, is a target
+	Markup    bool // words are in angle brackets
 }
 
-// LexiconOf returns the words of a file by its name, with its marks, false for one of a
-// language that is not known.
+// LexiconOf returns the words for a file by its name, with its comment and string marks, and
+// false for an unknown language.
 func LexiconOf(file string) (Lexicon, bool) {
 	base := strings.ToLower(path.Base(file))
 	ending := path.Ext(base)
@@ -51,14 +50,14 @@ func (w Lexicon) marked(ending string) Lexicon {
 	return w
 }
 
-// hashed and slashed are the marks of most languages that no stack has.
+// hashed and slashed return the marks of most languages that have no stack.
 func hashed() Syntax { return Syntax{Comments: []string{"#"}, Quotes: "\"'"} }
 
 func slashed() Syntax {
 	return Syntax{Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Quotes: "\"'"}
 }
 
-// otherLexicons are those of files that have no stack: of programs, data and texts.
+// otherLexicons returns the words for files without a stack: programs, data and texts.
 func otherLexicons() []Lexicon {
 	return []Lexicon{
 		{

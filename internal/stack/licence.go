@@ -13,16 +13,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
-// Licence says which licence packages of a kind have, by what they were installed
-// with.
+// Licence finds the licence of packages of a kind in their installed files.
 type Licence struct {
 	Kind string // of packages, as in [Package.Kind]
-	// Of returns an SPDX expression, empty for a package that is not there, is
-	// there in another version, or says nothing.
+	// Of returns an SPDX expression, or "" if the package is not installed, is installed in
+	// another version, or names no licence.
 	Of func(p PackageLocations, k Package) string
 }
 
-// PackageLocations are where packages lie on a machine. The zero Places has none.
+// PackageLocations holds the places on a machine that are searched for packages. The zero value
+// has none.
 type PackageLocations struct {
 	Files fs.FS               // the machine's, from its root
 	Home  string              // the user's
@@ -30,10 +30,9 @@ type PackageLocations struct {
 	Trees []string            // directories in which packages were installed beside the code
 }
 
-// Licence returns the licence of a package as an SPDX expression, empty where
-// nobody knows it.
+// Licence returns the licence of a package as an SPDX expression, or "" if it is unknown.
 func (p PackageLocations) Licence(k Package) string {
-	if l := spdx.Join(k.Licences, " OR "); l != "" { // any of them will do
+	if l := spdx.Join(k.Licences, " OR "); l != "" { // any of them is enough
 		return l
 	}
 	local := filepath.IsLocal(k.Name) && (k.Version == "" || filepath.IsLocal(k.Version))
@@ -57,7 +56,7 @@ func (p PackageLocations) env(name string) string {
 	return p.Env(name)
 }
 
-// value returns a variable of the user's, their home among them.
+// value returns a variable of the user, with HOME from Home.
 func (p PackageLocations) value(name string) string {
 	if name == "HOME" {
 		return p.Home
@@ -65,8 +64,8 @@ func (p PackageLocations) value(name string) string {
 	return p.env(name)
 }
 
-// at returns the first of some directories that is set, and below the home
-// what is not.
+// at returns the directory set if it is not empty, else the path below the home, or "" without
+// a home.
 func (p PackageLocations) at(set string, below ...string) string {
 	if set != "" {
 		return set
@@ -77,11 +76,11 @@ func (p PackageLocations) at(set string, below ...string) string {
 	return path.Join(append([]string{p.Home}, below...)...)
 }
 
-// maxLicence bounds a file that is read.
+// maxLicence limits the size of a file that is read.
 const maxLicence = 1 << 20
 
-// text returns the text of a regular file, empty for what is none: agents may
-// have put something else there.
+// text returns the text of a regular file, "" for anything else: agents may have put something
+// else there.
 func (p PackageLocations) text(name ...string) string {
 	f, err := p.Files.Open(rooted(path.Join(name...)))
 	if err != nil {
@@ -98,14 +97,14 @@ func (p PackageLocations) text(name ...string) string {
 	return string(data)
 }
 
-// rooted returns an absolute path as one from the root.
+// rooted returns an absolute path relative to the root.
 func rooted(name string) string { return strings.TrimPrefix(name, "/") }
 
-// matching returns the paths that one of the patterns matches, in order.
+// matching returns the paths that match one of the patterns, in order.
 func (p PackageLocations) matching(patterns ...string) []string {
 	var all []string
 	for _, pattern := range patterns {
-		found, _ := fs.Glob(p.Files, rooted(pattern)) // the patterns are ours
+		found, _ := fs.Glob(p.Files, rooted(pattern)) // the patterns are constants
 		for _, name := range found {
 			all = append(all, "/"+name)
 		}
@@ -113,7 +112,7 @@ func (p PackageLocations) matching(patterns ...string) []string {
 	return all
 }
 
-// inText looks for a text of a licence in a directory.
+// inText searches a directory for the text of a licence.
 func (p PackageLocations) inText(dir string) string {
 	entries, err := fs.ReadDir(p.Files, rooted(dir))
 	if err != nil {
@@ -132,8 +131,8 @@ func (p PackageLocations) inText(dir string) string {
 	return ""
 }
 
-// manifestLicence reads the licence of a package.json or composer.json, empty where
-// it is of another version.
+// manifestLicence reads the licence of a package.json or composer.json, "" if the file is of
+// another version.
 func manifestLicence(text, version string) string {
 	var m struct {
 		Version  string `json:"version"`

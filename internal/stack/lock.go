@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The kinds of packages, by who manages them.
+// The kinds of packages, by package manager.
 const (
 	KindGo     = "go"
 	KindNode   = "node"
@@ -22,26 +22,26 @@ const (
 	KindNuGet  = "nuget"
 )
 
-// Package is one that a file names.
+// Package is a package that a file names.
 type Package struct {
 	Kind     string
 	Name     string
-	Version  string // empty: the file does not say
+	Version  string // empty: the file has none
 	Line     int    // that names it; 0 is unknown
 	Licences []string
 }
 
-// String names it as people do.
+// String returns the form name@version.
 func (p Package) String() string { return p.Name + "@" + p.Version }
 
-// Listing is how the packages are read that files name.
+// Listing describes how to read the packages that files name.
 type Listing struct {
 	Files    []string // names of the files, or patterns of them
 	Packages func(text string) []Package
 }
 
-// PackageReader returns what reads the packages that a file names, nil for a file
-// that names none. What it cannot understand is left out.
+// PackageReader returns a function that reads the packages in a file, or nil for a file that
+// names none. The function skips lines that it cannot parse.
 func PackageReader(file string) func(text string) []Package {
 	for _, s := range All() {
 		for _, l := range s.Listings {
@@ -53,7 +53,7 @@ func PackageReader(file string) func(text string) []Package {
 	return nil
 }
 
-// AddedPackages returns the packages that are named now and were not, in any version.
+// AddedPackages returns the packages in now whose version is not in before.
 func AddedPackages(before, now []Package) []Package {
 	had := map[string]bool{}
 	for _, p := range before {
@@ -68,7 +68,7 @@ func AddedPackages(before, now []Package) []Package {
 	return all
 }
 
-// sortedPackages puts packages in the order of their names, each once.
+// sortedPackages sorts packages by name and removes duplicates.
 func sortedPackages(all []Package) []Package {
 	slices.SortStableFunc(all, func(a, b Package) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Version, b.Version))
@@ -76,8 +76,7 @@ func sortedPackages(all []Package) []Package {
 	return slices.CompactFunc(all, func(a, b Package) bool { return a.Name == b.Name && a.Version == b.Version })
 }
 
-// packageRows reads files that name a package in a line of its own, by a pattern for
-// its name and its version.
+// packageRows reads files with one package per line, by a pattern for its name and its version.
 func packageRows(kind, text, pattern string) []Package {
 	row := regexp.MustCompile(pattern)
 	var all []Package
@@ -91,7 +90,7 @@ func packageRows(kind, text, pattern string) []Package {
 	return sortedPackages(all)
 }
 
-// tomlPackages returns what reads lock files with a table for each package.
+// tomlPackages returns a function that reads lock files with a table per package.
 func tomlPackages(kind string) func(string) []Package {
 	return func(text string) []Package {
 		var all []Package
@@ -114,11 +113,11 @@ func tomlPackages(kind string) func(string) []Package {
 	}
 }
 
-// deepestElement bounds how deep elements lie in others.
+// deepestElement limits how deeply elements are nested.
 const deepestElement = 100
 
-// elements calls see for each element, with the names of those around it and what
-// reads the text in it.
+// elements calls see for each element, with the names of the enclosing elements and a function
+// that reads its text.
 func elements(text string, see func(path []string, e xml.StartElement, value func() string)) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Strict = false

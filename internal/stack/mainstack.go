@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MainStack returns the stack in whose language most of the files are written, the
-// first one where two have as many; empty where none knows any of them.
+// MainStack returns the stack in whose language most of the files are written, the first one if
+// two have as many, or "" if no stack knows any of them.
 func MainStack(files []string) string {
 	count, most := map[string]int{}, ""
 	for _, file := range files {
@@ -22,7 +22,7 @@ func MainStack(files []string) string {
 	return most
 }
 
-// writtenIn returns the stack whose language a file is written in, empty for none.
+// writtenIn returns the stack in whose language a file is written, "" for none.
 func writtenIn(file string) string {
 	ending := strings.ToLower(path.Ext(file))
 	if ending == "" {

@@ -7,8 +7,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// aside reports whether a directory below another package of the stack holds what
-// shows or tries something: nobody means it to be judged with the rest.
+// aside reports whether a directory below another package of the stack contains an example or a
+// demo, which is not meant to be checked with the rest.
 func aside(rel string) bool {
 	return slices.ContainsFunc(strings.Split(rel, "/"), func(name string) bool {
 		switch name {
@@ -19,8 +19,8 @@ func aside(rel string) bool {
 	})
 }
 
-// fits reports whether a directory fits one of the patterns and none of those
-// that begin with an exclamation mark.
+// fits reports whether a directory matches one of the patterns and none of those that begin
+// with an exclamation mark.
 func fits(patterns []string, dir string) bool {
 	is := false
 	for _, p := range patterns {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// mostMissing bounds the paths that [MissingPaths] returns.
+// mostMissing limits the number of paths that [MissingPaths] returns.
 const mostMissing = 50
 
-// MissingPaths returns the paths below the root that a message may mean with what
-// it says is not there: files by their names, and modules as far as their names are
-// those of files. Dir is where the command ran, and file the place of the message,
-// relative names may mean either. A path that ends in a slash is a directory. Which
-// of them are really missing the caller has to find out.
+// MissingPaths returns the paths below the root that a message about something missing may
+// refer to: files by their names, and modules as far as their names are those of files. Dir is
+// the directory in which the command ran and file the message's position; relative names may
+// refer to either. A path that ends in a slash is a directory. The caller must check which of
+// them are really missing.
 func MissingPaths(dir, file, message string) []string {
 	missing := regexp.MustCompile(`(?i)no such file|not found|ENOENT|(?:cannot|can't|can ?not|could not|couldn't|unable to|failed to) (?:find|open|load|read|resolve|access|stat|import)|(?:does not|doesn't) exist|no module named|no required module provides|is not in (?:std|goroot)|not a module|unresolved import|missing`)
 	word := regexp.MustCompile("[^\\s'\"`()<>\\[\\]{},;|=\u2018\u2019\u201c\u201d]+")
@@ -46,7 +46,7 @@ func MissingPaths(dir, file, message string) []string {
 	return all
 }
 
-// within cleans a path, and reports whether it is one below the root.
+// within cleans a path and reports whether it is below the root.
 func within(name string) (string, bool) {
 	end := ""
 	if strings.HasSuffix(name, "/") {
@@ -56,7 +56,7 @@ func within(name string) (string, bool) {
 	return name + end, name != "." && !path.IsAbs(name) && !strings.HasPrefix(name, "..")
 }
 
-// meantBy returns the paths that a word of a message may mean.
+// meantBy returns the paths that a word of a message may refer to.
 func meantBy(w, dir, file string) []string {
 	w = strings.TrimRight(strings.TrimPrefix(w, "file://"), ".:!?")
 	if !strings.ContainsAny(w, "/.") || strings.Contains(w, "://") || path.IsAbs(w) || strings.Trim(w, "./") == "" {

@@ -82,8 +82,8 @@ func node() Stack {
 }
 
 func nodeSteps() []Step {
-	// A type check needs what a build makes where packages refer to each other or
-	// code is generated.
+	// A type check needs the results of a build if packages refer to each other or code is
+	// generated.
 	const alone = "!has:tsconfig.json:\"references\" !has:tsconfig.json:\"composite\" !has:package.json:\"workspaces\" !has:package.json:generate !script:prebuild"
 	return []Step{
 		{Gate: "build", If: "script:build", Args: []string{"{script}", "build"}, Format: "exit"},
@@ -121,8 +121,8 @@ func prettierFix() Fixer {
 	return Fixer{Args: []string{"{run}", "prettier", "--write", "--ignore-unknown", "--log-level=warn", "{files}"}}
 }
 
-// scriptParts are the ways in which the script "test" of package.json, which
-// says which runner it starts, runs some of its tests.
+// scriptParts returns the commands that run some tests of the script "test" of package.json.
+// The script shows which runner it starts.
 func scriptParts() []PartialRun {
 	return []PartialRun{
 		{If: "runs:test:jest", By: "node", Args: []string{"{script}", "test", "--", "--findRelatedTests", "{changed}"}, Format: "jest"},
@@ -133,7 +133,7 @@ func scriptParts() []PartialRun {
 	}
 }
 
-// scriptLone are the ways in which it runs one of its tests.
+// scriptLone returns the commands that run one of its tests.
 func scriptLone() []SingleTest {
 	return []SingleTest{
 		jestLone("runs:test:jest$"),
@@ -172,10 +172,10 @@ func nodePart(cond string) PartialRun {
 	return PartialRun{If: cond, By: "node", Args: []string{"node", "--test", "--test-reporter=tap", "{tests}"}, Format: "tap"}
 }
 
-// ofBun says that bun runs a package.
+// ofBun is the condition that bun runs a package.
 const ofBun = "file:bun.lock|file:bun.lockb|file:bunfig.toml|dep:@types/bun|dep:bun-types"
 
-// bunTests says that there are files which bun test takes for tests.
+// bunTests returns the condition that the package has test files of bun.
 func bunTests() string {
 	var words []string
 	for _, name := range []string{"*.test.[jtcm]*", "*.spec.[jtcm]*", "*_test.[jtcm]*", "*_spec.[jtcm]*"} {
@@ -221,7 +221,7 @@ func bunCover(cond string) Cover {
 	return Cover{If: cond, Name: "bun test --coverage", Format: "lcov", Args: measured(line, "bun", "test")}
 }
 
-// byTool are tools that measure any command of node.
+// byTool returns tools that measure the coverage of any node command.
 func byTool(test string) []Cover {
 	return []Cover{
 		{If: "dep:c8", Name: "c8", Format: "lcov", Args: measured(`"$@" --reporter=lcovonly "--reports-dir=$d/report" "--temp-directory=$d/raw" `+test+` >&2 || exit; show "$d/report/lcov.info"`, "{run}", "c8")},
@@ -229,8 +229,8 @@ func byTool(test string) []Cover {
 	}
 }
 
-// nodeCover measures what the runner of node runs: wherever a command calls it,
-// a program in front of node says so.
+// nodeCover measures the coverage of node's own runner: a node program in front of the real one
+// on the search path adds the options to each call.
 func nodeCover(cond string, words ...string) Cover {
 	const line = `node=$(command -v node) || lack node "see nodejs.org"
 mkdir "$d/bin" && cat >"$d/bin/node" <<END
@@ -246,7 +246,7 @@ show "$d"/report.*`
 	return Cover{If: cond, Name: "node --experimental-test-coverage", Format: "lcov", Args: measured(line, words...)}
 }
 
-// scriptCover measures the script "test" of package.json.
+// scriptCover measures the coverage of the script "test" of package.json.
 func scriptCover() []Cover {
 	script := []string{"{script}", "test"}
 	all := append(vitestCover("runs:test:vitest", "{script}", "test", "--"), jestCover("runs:test:jest", "{script}", "test", "--"), bunCover("runs:test:bun_test$"))
@@ -254,7 +254,8 @@ func scriptCover() []Cover {
 	return append(all, lacking("", "c8", "npm install --save-dev c8"))
 }
 
-// nodeProbe says from within what is still open.
+// nodeProbe is a program for the runner's own process that reports the resources which are
+// still open.
 //
 //go:embed probe/open.cjs
 var nodeProbe string
@@ -264,7 +265,7 @@ func inNode(rest ...string) []string {
 	return beside(`NODE_OPTIONS="${NODE_OPTIONS:+$NODE_OPTIONS }--require=$d/nexus_open.cjs" exec "$@"`, nodeProbe, rest...)
 }
 
-// tested is a line with which node's own runner tells how a test ended.
+// tested matches a line in which node's own runner reports the result of a test.
 const tested = `^\s*(?:not )?ok \d+ - |^\s*[\x{2714}\x{2716}] `
 
 func jestHeld(cond string) OpenHandleCheck {
@@ -283,14 +284,14 @@ func nodeHeld(cond string) OpenHandleCheck {
 	return OpenHandleCheck{If: cond, Args: inNode("node", "--test", "--test-force-exit", "--test-reporter=tap"), Format: "tap", Flag: "--test-force-exit", Told: tested}
 }
 
-// scriptHeld is how the script "test" of package.json is held, where it is one
-// runner and nothing else.
+// scriptHeld returns the open-handle checks for the script "test" of package.json if it
+// consists of one runner only.
 func scriptHeld() []OpenHandleCheck {
 	return []OpenHandleCheck{jestHeld("runs:test:jest$"), vitestHeld("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"), mochaHeld("runs:test:mocha$"), nodeHeld("runs:test:node_--test$")}
 }
 
-// member reports whether a directory is a package of the workspace of npm, Yarn,
-// bun, pnpm or Lerna that a package is the root of.
+// member reports whether a directory is a package of the npm, Yarn, bun, pnpm or Lerna
+// workspace whose root is p.
 func (p project) member(rel string) bool { return fits(p.workspaces(), rel) }
 
 // workspaces returns the patterns of the packages of a workspace.
@@ -314,8 +315,8 @@ func (p project) workspaces() []string {
 	return patterns
 }
 
-// nodeCovers reports whether a package judges one below it: one that has nothing
-// of its own, or a member of its workspace.
+// nodeCovers reports whether a package checks one below it: one that has no checks of its own,
+// or a member of its workspace.
 func nodeCovers(outer project, rel, _ string) bool {
 	inner := outer
 	inner.dir = path.Join(outer.dir, rel)
@@ -323,7 +324,7 @@ func nodeCovers(outer project, rel, _ string) bool {
 	return len(m.Scripts)+len(m.Dependencies)+len(m.DevDependencies) == 0 || outer.member(rel)
 }
 
-// nodeFormats are what its tools print.
+// nodeFormats returns the output formats of its tools.
 func nodeFormats() []read.Format {
 	return []read.Format{
 		{Name: "tsc", About: "the TypeScript compiler", Commands: []string{"tsc", "vue-tsc"}, Marks: `\berror TS\d+: |(?m)^Found \d+ errors? in (?:the same file|\d+ files\.|\S+:\d+$)`, Well: `Found 0 errors`, Read: lint.Tsc},
@@ -342,7 +343,7 @@ func nodeFormats() []read.Format {
 	}
 }
 
-// readNode reads node --test, which prints TAP where nobody looks.
+// readNode reads node --test, which prints TAP without a terminal.
 func readNode(in read.Input) read.Report {
 	if regexp.MustCompile(`(?m)^TAP version \d+`).Match(in.Stdout) {
 		return report.TAP(in)
@@ -350,7 +351,7 @@ func readNode(in read.Input) read.Report {
 	return suite.Node(in)
 }
 
-// nodeOutlines are how its files declare things.
+// nodeOutlines returns the declaration patterns of its files.
 func nodeOutlines() []Outline {
 	return []Outline{
 		{Name: "TypeScript", Members: true, Ends: []string{".ts", ".tsx", ".mts", ".cts"}, Tests: []string{"*.test.*", "*.spec.*", "*.d.ts"}, Declares: []string{"export "}, Imports: []string{"import ", "export ", "} from "}, Stands: []string{"index"}},
@@ -358,7 +359,7 @@ func nodeOutlines() []Outline {
 	}
 }
 
-// nodeVerbs are what commands may do, see [Stack.Verbs].
+// nodeVerbs lists the commands that may run; see [Stack.Verbs].
 const nodeVerbs = `
 npm  | ci install* i* test t tst run run-script start ls list build lint prune rebuild explain why root prefix bin pack dedupe uninstall remove rm un pkg:get config:get --version -v | exec x | write | --prefix | -w --workspace --filter --depth --loglevel --omit --include | --registry --global -g --location --script-shell --userconfig --globalconfig --cache --call -c --node-options --shell --git --editor --viewer --cafile --ca --https-proxy --proxy --init-module --package -p --before --tag --otp
 pnpm | install* i* test t run start ls list why build lint dev typecheck type-check format check fmt coverage e2e prune rebuild root bin -v --version remove rm uninstall | exec . | write | -C --dir | -F --filter --depth --reporter | --registry --global -g --global-dir --global-bin-dir --store-dir --modules-dir --virtual-store-dir --lockfile-dir --script-shell --userconfig --config. --shell-mode -c --latest --cafile --https-proxy --proxy --node-options --use-node-version --pnpmfile --global-pnpmfile
@@ -393,8 +394,8 @@ func nodeEnvironment() Environment {
 	}
 }
 
-// nodeSyntax is how its files look. In components stands more than code, so that
-// no faults are made there.
+// nodeSyntax returns the syntax of its files. Components contain more than code, so no
+// mutations are made there.
 func nodeSyntax() []Syntax {
 	const exports = `(?m)^\s*export\s+(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|class|const|let|var|interface|type|enum|namespace)\s+([A-Za-z_$][\w$]*)|^\s*(?:module\.)?exports\.([A-Za-z_$][\w$]*)\s*=`
 	const heads = `^\s*(?:export )?(?:default )?(?:async )?function\*? ?([\w$]+)[<(]|` +
@@ -408,7 +409,7 @@ func nodeSyntax() []Syntax {
 	return []Syntax{scripts.with(exports, "`"), components.with(exports, "`")}
 }
 
-// nodeLexicon are the words that are drawn in colours.
+// nodeLexicon returns the words to highlight.
 func nodeLexicon() []Lexicon {
 	return []Lexicon{
 		{
@@ -419,7 +420,7 @@ func nodeLexicon() []Lexicon {
 	}
 }
 
-// nodeSkeleton is a module that greets, with its test; it needs no packages.
+// nodeSkeleton returns a module that greets, with its test; it needs no packages.
 func nodeSkeleton() Skeleton {
 	return Skeleton{
 		Needs: words("node npm"), Named: words("node nodejs javascript typescript js react vue svelte"),

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// npmLock is package-lock.json, and what npm writes into node_modules.
+// npmLock is package-lock.json, and the file that npm writes into node_modules.
 type npmLock struct {
 	Packages map[string]npmPackage `json:"packages"`
 }
@@ -30,8 +30,8 @@ type npmPackage struct {
 	Peer      bool   `json:"peer"`
 }
 
-// sameNpm compares the lock file with the one that npm keeps of what it
-// installed, and looks whether that is still there.
+// sameNpm compares the lock file with npm's record of its installation, and checks that the
+// packages are still there.
 func sameNpm(tree fs.FS, lock string) error {
 	var want, have npmLock
 	text, err := small(tree, "node_modules", ".package-lock.json")
@@ -69,7 +69,7 @@ func sameNpm(tree fs.FS, lock string) error {
 	return nil
 }
 
-// installed reports whether a package's directory says that it is that version.
+// installed returns an error if the manifest in a package's directory has another version.
 func installed(tree fs.FS, dir string, p npmPackage) error {
 	info, err := fs.Lstat(tree, dir)
 	if err != nil {
@@ -94,7 +94,7 @@ func installed(tree fs.FS, dir string, p npmPackage) error {
 	return nil
 }
 
-// samePnpm compares the lock file with the copy that pnpm keeps of it.
+// samePnpm compares the lock file with pnpm's copy of it.
 func samePnpm(tree fs.FS, lock string) error {
 	text, err := small(tree, "node_modules", ".pnpm", "lock.yaml")
 	if err == nil && text != lock {
@@ -103,7 +103,7 @@ func samePnpm(tree fs.FS, lock string) error {
 	return err
 }
 
-// sameYarn compares the lock file with what Yarn 1 noted when it installed.
+// sameYarn compares the lock file with the record that Yarn 1 wrote when it installed.
 func sameYarn(tree fs.FS, lock string) error {
 	text, err := small(tree, "node_modules", ".yarn-integrity")
 	if err != nil {
@@ -121,8 +121,7 @@ func sameYarn(tree fs.FS, lock string) error {
 	return nil
 }
 
-// yarnEntries returns from where each pattern of a lock file of Yarn 1 is
-// resolved.
+// yarnEntries returns the address to which each pattern of a Yarn 1 lock file is resolved.
 func yarnEntries(lock string) map[string]string {
 	all := map[string]string{}
 	var names []string
@@ -143,9 +142,9 @@ func yarnEntries(lock string) map[string]string {
 	return all
 }
 
-// sameManifest looks whether what a package.json asks for is installed, each
-// package in a version that fits. A version that is no range of numbers, such
-// as a tag or an address, fits whatever is installed.
+// sameManifest checks that each package in a package.json is installed in a version that fits.
+// If the requested version is not a range of numbers, such as a tag or an address, any
+// installed version fits.
 func sameManifest(tree fs.FS, manifest string) error {
 	var m struct{ Dependencies, DevDependencies map[string]string }
 	if err := json.Unmarshal([]byte(manifest), &m); err != nil {
@@ -193,10 +192,10 @@ func satisfies(version, wanted string) bool {
 	})
 }
 
-// numeric is a range of numbers, of which versions are compared.
+// numeric matches a range of numbers, whose versions can be compared.
 var numeric = pattern.Lazy(`^[\sv0-9.xX*<>=~^|-]*$`)
 
-// bounded reports whether a version keeps to one comparison.
+// bounded reports whether a version satisfies one comparison.
 func bounded(v [3]int, part string) bool {
 	sign := part[:len(part)-len(strings.TrimLeft(part, "<>=~^"))]
 	parts := strings.Split(strings.TrimLeft(strings.TrimPrefix(part, sign), "v"), ".")
@@ -209,7 +208,7 @@ func bounded(v [3]int, part string) bool {
 		}
 		low[i], given = n, i+1
 	}
-	high := low // of what it stands for, the first that is too high
+	high := low // the first version above the range
 	switch at := max(given-1, 0); {
 	case given == 0:
 		return true
@@ -235,7 +234,7 @@ func bounded(v [3]int, part string) bool {
 	return slices.Compare(v[:], low[:]) >= 0 && slices.Compare(v[:], high[:]) < 0
 }
 
-// raised returns the next version that differs in a number.
+// raised returns the next version that differs in the number at an index.
 func raised(v [3]int, at int) [3]int {
 	v[at]++
 	for i := at + 1; i < 3; i++ {
@@ -244,7 +243,7 @@ func raised(v [3]int, at int) [3]int {
 	return v
 }
 
-// numbers takes a version apart.
+// numbers splits a version into its numbers.
 func numbers(s string) (v [3]int, pre string, ok bool) {
 	m := regexp.MustCompile(`^v?(\d+)\.(\d+)\.(\d+)(?:-([^+]*))?(?:\+.*)?$`).FindStringSubmatch(s)
 	if m == nil {
@@ -287,12 +286,12 @@ func nodeInstalls() []Install {
 	}
 }
 
-// asks returns what reports whether a package.json asks for packages, and for
-// this package manager, by its name or the beginning of name@version.
+// asks returns a function that reports whether a package.json has dependencies and chooses this
+// package manager, by its name or the beginning of name@version.
 func asks(manager string) func(text string) bool {
 	return func(text string) bool {
 		var m struct{ PackageManager string }
-		_ = json.Unmarshal([]byte(text), &m) // what is no JSON names none
+		_ = json.Unmarshal([]byte(text), &m) // invalid JSON names none
 		return has("ependencies\"")(text) && strings.HasPrefix(m.PackageManager+"@", manager)
 	}
 }
@@ -308,8 +307,8 @@ func bunPackages(text string) []Package {
 	return packageRows(KindNode, text, `^\s+"[^"]+": \["((?:@[\w.~-]+/)?[\w.~-]+)@(\d[\w.+-]*)"`)
 }
 
-// yarnPackages reads the entries of both of its formats: what is asked for, and below
-// it the version that it is.
+// yarnPackages reads the entries of both of its formats: the requested range, and below it the
+// resolved version.
 func yarnPackages(text string) []Package {
 	head := regexp.MustCompile(`^"?((?:@[\w.~-]+/)?[\w.~-]+)@.*:\s*$`)
 	version := regexp.MustCompile(`^  version:? "?([\w.+-]+)"?\s*$`)
@@ -355,8 +354,7 @@ func npmPackages(text string) []Package {
 	return sortedPackages(all)
 }
 
-// nodeLicence reads the package.json of what is installed, where that is of the same
-// version.
+// nodeLicence reads the package.json of an installed package of the same version.
 func nodeLicence(p PackageLocations, k Package) string {
 	for _, t := range p.Trees {
 		for _, dir := range append(

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// nodeOffers are the scripts of package.json, which the manager of the lock file
+// nodeOffers returns the scripts of package.json, which the package manager of the lock file
 // runs.
 func nodeOffers() []ScriptFile {
 	return []ScriptFile{{
@@ -19,8 +19,8 @@ func nodeOffers() []ScriptFile {
 	}}
 }
 
-// manifestScripts returns the names of the scripts of a manifest, less those that
-// only run before or after another.
+// manifestScripts returns the names of a manifest's scripts, except those that only run before
+// or after another one.
 func manifestScripts(text string) []string {
 	var m struct {
 		Scripts map[string]json.RawMessage `json:"scripts"`
@@ -41,8 +41,8 @@ func manifestScripts(text string) []string {
 	})
 }
 
-// nodeExpands returns the scripts of package.json that words of a command name, with
-// those that run before and after them.
+// nodeExpands returns the scripts of package.json that the words of a command name, with those
+// that run before and after them.
 func nodeExpands(at fs.FS, words []string) string {
 	var manifest struct{ Scripts map[string]string }
 	if json.Unmarshal([]byte(ReadLock(at, "package.json")), &manifest) != nil {
@@ -63,7 +63,7 @@ func nodeExpands(at fs.FS, words []string) string {
 	return all
 }
 
-// jestHandles reads what jest --detectOpenHandles says.
+// jestHandles reads the output of jest --detectOpenHandles.
 func jestHandles(lines []string) []Handle {
 	kind := regexp.MustCompile(`^ {2}\x{25cf} {2}(\S+)$`)
 	frame := regexp.MustCompile(`^\s+at (?:.* \()?([^\s():]+):(\d+):(\d+)\)?$`)
@@ -81,7 +81,7 @@ func jestHandles(lines []string) []Handle {
 	return all
 }
 
-// nodeHandle says what a resource of Node's is.
+// nodeHandle describes a kind of Node resource in words.
 func nodeHandle(kind string) string {
 	for _, x := range []struct{ pattern, what string }{
 		{`^TCPSERVERWRAP$`, "a server that listens"},
@@ -100,9 +100,9 @@ func nodeHandle(kind string) string {
 	return ""
 }
 
-// manifestInstalls reduces a package.json to what installing depends on, so that a new
-// script for tests is no reason to install anew. One that cannot be read is
-// taken as it is.
+// manifestInstalls reduces a package.json to the parts that the installation depends on, so
+// that a new test script is no reason to install again. A file that cannot be parsed is
+// returned unchanged.
 func manifestInstalls(text string) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &all) != nil {
@@ -131,9 +131,9 @@ func manifestInstalls(text string) string {
 	return string(data)
 }
 
-// npmLacks returns what npm ci has against a lock file, none where it failed for
-// another reason. It prints the reason above its whole usage. Without a network
-// it may not get that far: then the files say it.
+// npmLacks returns the objections of npm ci to a lock file, none if it failed for another
+// reason. It prints the reason before its complete usage text. Without a network it may fail
+// before that: then the files are compared.
 func npmLacks(at fs.FS, lock, out string) []string {
 	said := regexp.MustCompile(`(?m)^npm (?:error|ERR!) ((?:Missing|Invalid): .{1,300})$`)
 	var all []string
@@ -153,8 +153,7 @@ func npmLacks(at fs.FS, lock, out string) []string {
 	return nil
 }
 
-// npmAbsent returns what package.json asks for by a name that its lock file does
-// not have.
+// npmAbsent returns the packages in package.json whose name is not in its lock file.
 func npmAbsent(at fs.FS, file string) []string {
 	var manifest struct{ Dependencies, DevDependencies map[string]string }
 	var lock npmLock
@@ -174,7 +173,7 @@ func npmAbsent(at fs.FS, file string) []string {
 	return all
 }
 
-// nodeCommands is what its commands do, see [Commands].
+// nodeCommands returns the effects of its commands; see [Commands].
 func nodeCommands() Commands {
 	return Commands{
 		Own: map[string]string{
@@ -197,5 +196,5 @@ func nodeCommands() Commands {
 	}
 }
 
-// resolved is a name that Node resolves, which leads to no directory above.
+// resolved matches a name that Node resolves and that cannot lead to a directory above.
 const resolved = `[@\w](?:[\w@/-]|\.[\w@/-])*\.?`

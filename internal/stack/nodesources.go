@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// nodeSources are how files of JavaScript and TypeScript lead to each other.
+// nodeSources describes how files of JavaScript and TypeScript depend on each other.
 func nodeSources() []Sources {
 	return []Sources{{
 		Name: "node", Mine: isNode, Test: isNodeTest,
@@ -43,8 +43,8 @@ func isNodeTest(file string) bool {
 	return strings.HasPrefix(stem, "test-") || stem == "test" || strings.Contains(dir, "/test/") || strings.Contains(dir, "/__tests__/")
 }
 
-// nodeUses follows what is named from the file's own place. What is named by an
-// alias may be anything; what is named bare was installed.
+// nodeUses follows the relative imports of a file. An alias may refer to any file; a bare name
+// refers to an installed package.
 func nodeUses(text, file string, have map[string]bool) (files []string, sure bool) {
 	named := regexp.MustCompile(`(?:\bfrom|\bimport|\brequire|\bimport\s*\(|\brequire\s*\()\s*\(?\s*["'` + "`" + `]([^"'` + "`" + `\n]+)["'` + "`" + `]`)
 	dynamic := regexp.MustCompile(`\b(?:import|require)\s*\(\s*[^"'\s)]`)

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Obstacle is something of the place where a command runs that keeps it from judging a tree, whatever
-// is in the tree.
+// Obstacle is a property of the machine or sandbox that keeps a command from checking a tree,
+// whatever the tree contains.
 type Obstacle struct {
-	Name string   // what is missing there, in words
-	Cure string   // what a person can do
-	Says []string // patterns of lines that tools print for it
+	Name string   // the missing thing, in words
+	Cure string   // the remedy for a person
+	Says []string // patterns of the lines that tools print about it
 }
 
-// Obstacles returns what commands meet in a sandbox: no repository, no network, a file system that is
-// not written, a home that is hidden. It is the only table of these words.
+// Obstacles returns the known obstacles in a sandbox: no repository, no network, a read-only
+// file system, a hidden home. It is the only table of these patterns.
 func Obstacles() []Obstacle {
 	return []Obstacle{
 		{"no git repository", "Give the gate a command that works without git's history.", []string{
@@ -43,7 +43,8 @@ func Obstacles() []Obstacle {
 	}
 }
 
-// ObstacleIn returns the first obstacle that a text, which may have many lines, speaks of, and the line.
+// ObstacleIn returns the first obstacle that a text of any number of lines mentions, and the
+// line.
 func ObstacleIn(text string) (o Obstacle, line string, ok bool) {
 	for _, o := range Obstacles() {
 		re := regexp.MustCompile(strings.Join(o.Says, "|"))
@@ -56,11 +57,12 @@ func ObstacleIn(text string) (o Obstacle, line string, ok bool) {
 	return Obstacle{}, "", false
 }
 
-// longestLine bounds the lines that are looked at: tools say such things in short ones.
+// longestLine limits the length of the lines that are checked: tools print such messages in
+// short lines.
 const longestLine = 2000
 
-// NoNetworkPatterns returns patterns of what name servers, the kernel and clients of registries print that
-// found no network.
+// NoNetworkPatterns returns patterns of the messages of name servers, the kernel and registry
+// clients without a network.
 func NoNetworkPatterns() []string {
 	return append([]string{
 		`Could not resolve host`, `[Tt]emporary failure in name resolution`, `EAI_AGAIN`, `getaddrinfo ENOTFOUND`, `Name or service not known`, `nodename nor servname`,

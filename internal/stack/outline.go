@@ -1,25 +1,23 @@
 package stack
 
-// Outline is how lines look with which a file of a language declares something or
-// names another file. Nothing is parsed: a line at the very beginning of which a
-// word stands is taken for what it looks like.
+// Outline describes the lines with which a file of a language declares something or imports
+// another file. Nothing is parsed: a keyword at the very beginning of a line is enough.
 type Outline struct {
 	Name      string
 	Ends      []string // of a file's name
-	Tests     []string // as in [path.Match], of names whose files declare nothing for others
-	Declares  []string // what a line begins with that declares something
+	Tests     []string // of names, as in [path.Match], of files that declare nothing for others
+	Declares  []string // beginnings of a line that declares something
 	Hides     string   // names that are private: lower, underscore
-	Imports   []string // what a line begins with, less its indent, that names another file
-	Stands    []string // files that stand for their directory, without their ending
-	Between   string   // what is between the parts of that name; empty: it is the last quoted text of the line
-	Members   bool     // methods are declared without a word that says so
-	Flat      bool     // nothing is within something else
-	Tail      string   // the line from which on a file holds tests
-	Generated string   // what a line begins with that says that nobody wrote the file
+	Imports   []string // beginnings of a line, without its indent, that imports another file
+	Stands    []string // files that represent their directory, without their ending
+	Between   string   // separates the parts of that name; empty: the last quoted text of the line is the name
+	Members   bool     // methods are declared without a keyword
+	Flat      bool     // declarations are not nested
+	Tail      string   // the first line of the tests in a file
+	Generated string   // beginnings of a line that marks a generated file
 }
 
-// Outlines returns how files of all languages are outlined, and those of Protobuf,
-// which has no stack.
+// Outlines returns the outlines of all languages, and of Protobuf, which has no stack.
 func Outlines() []Outline {
 	var all []Outline
 	for _, s := range All() {

@@ -14,18 +14,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// Names is how the packages of a language in one repository are called by each
-// other. The zero Names says nothing: then any of them may need any other.
+// Names describes the names by which packages of a language in one repository refer to each
+// other. The zero value contains no names: then any package may need any other.
 type Names struct {
-	// Own returns what others call the package in a directory, first what people
-	// call it; none where its manifest does not say.
+	// Own returns the names of the package in a directory, first the one that people use; none
+	// if its manifest has none.
 	Own func(tree fs.FS, dir string) []string
-	// Used returns the names that a file may mean packages by, with what follows
-	// Between in them. All says why the file may need any package, empty where not.
+	// Used returns the names in a file that may refer to packages, with the part after Between.
+	// All explains why the file may need any package, "" if it may not.
 	Used func(file, text string) (names []string, all string)
-	// Between stands between the name of a package and of what is in it.
+	// Between separates the name of a package from the name of something in it.
 	Between string
-	// Lists returns the directories below one that its workspace lists, as patterns.
+	// Lists returns the patterns of directories that the workspace in a directory lists.
 	Lists func(tree fs.FS, dir string) []string
 }
 
@@ -34,26 +34,25 @@ func IsManifest(file string) bool {
 	return slices.ContainsFunc(All(), func(s Stack) bool { return !s.Alone && marked(s.Markers, []string{path.Base(file)}) })
 }
 
-// Marks reports whether one of the names in a directory makes it a package of the
-// stack.
+// Marks reports whether one of the names in a directory makes it a package of the stack.
 func (s Stack) Marks(names []string) bool {
 	return !s.Alone && marked(s.Markers, names) && !marked(s.Yields, names)
 }
 
-// Docs is how documentation that a tool of the language builds shows. The zero Docs
-// shows nowhere.
+// Docs describes how to recognize documentation that a tool of the language builds. The zero
+// value matches nothing.
 type Docs struct {
 	By     []string // configuration of such a tool
-	Beside []string // markers of the stack that may be there, too: they say what the tool needs
+	Beside []string // markers of the stack that may be there, too: they list the tool's dependencies
 }
 
-// Documents reports whether the names in a directory show that it only holds documentation.
+// Documents reports whether the names in a directory show that it contains only documentation.
 func (s Stack) Documents(names []string) bool {
 	others := slices.DeleteFunc(slices.Clone(s.Markers), func(m string) bool { return slices.Contains(s.Docs.Beside, m) })
 	return marked(s.Docs.By, names) && !marked(others, names)
 }
 
-// IsProse reports whether nothing that runs depends on a file: words for people.
+// IsProse reports whether a file is text for people, which no program depends on.
 func IsProse(file string) bool {
 	switch path.Ext(file) {
 	case ".md", ".rst", ".adoc":
@@ -120,9 +119,9 @@ var (
 	nodeBegun    = pattern.Lazy("\\b(?:require|import)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*(?:`([^`$]*)\\$([^`]*)|['\"]([^'\"\n]*)['\"]\\s*\\+)")
 )
 
-// nodeComputes reports whether a script imports a module by a name that only a run
-// of it shows. One that is put together after a directory, or after a scope such as
-// @org/, is known well enough.
+// nodeComputes reports whether a script imports a module by a name that is only known when it
+// runs. A name that is put together after a directory, or after a scope such as @org/, is known
+// well enough.
 func nodeComputes(text string) bool {
 	if nodeComputed().MatchString(text) {
 		return true
@@ -136,8 +135,8 @@ func nodeComputes(text string) bool {
 	})
 }
 
-// nodeUsed returns what a package.json may mean packages by: what it depends on,
-// and the words of its other values, scripts among them.
+// nodeUsed returns the words of a package.json that may name packages: its dependencies, and
+// the words of its other values, including scripts.
 func nodeUsed(text string) []string {
 	var m map[string]any
 	if json.Unmarshal([]byte(text), &m) != nil {
@@ -174,7 +173,7 @@ func nodeUsed(text string) []string {
 	return slices.Compact(names)
 }
 
-// aliased returns the package that a dependency under another name is, as
+// aliased returns the package behind a dependency under another name, such as
 // workspace:@org/a@* or npm:a@^1.
 func aliased(version string) (name string, ok bool) {
 	protocol, name, _ := strings.Cut(version, ":")
@@ -214,19 +213,19 @@ func pythonNames() Names {
 	}
 }
 
-// pythonProject returns the name of a project as all spellings of it have it.
+// pythonProject returns the normalized name of a project, which is the same for all spellings.
 func pythonProject(name string) string {
 	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
 }
 
-// pythonOwn returns the name of a project, and the modules at its top.
+// pythonOwn returns the name of a project and its top-level modules.
 func pythonOwn(tree fs.FS, dir string) []string {
 	var own []string
 	var m struct {
 		Project struct{ Name string }
 		Tool    struct{ Poetry struct{ Name string } }
 	}
-	_ = toml.Unmarshal([]byte(gosrc.ReadSmall(tree, path.Join(dir, "pyproject.toml"))), &m) // what cannot be read says nothing
+	_ = toml.Unmarshal([]byte(gosrc.ReadSmall(tree, path.Join(dir, "pyproject.toml"))), &m) // an unreadable file names nothing
 	named := regexp.MustCompile(`(?m)\bname\s*=\s*["']?([\w.-]+)`)
 	for _, name := range append([]string{m.Project.Name, m.Tool.Poetry.Name},
 		append(firsts(named, gosrc.ReadSmall(tree, path.Join(dir, "setup.cfg"))), firsts(named, gosrc.ReadSmall(tree, path.Join(dir, "setup.py")))...)...) {
@@ -262,13 +261,13 @@ func rustNames() Names {
 		},
 		Lists: func(tree fs.FS, dir string) []string {
 			var w struct{ Workspace struct{ Members []string } }
-			_ = toml.Unmarshal([]byte(gosrc.ReadSmall(tree, path.Join(dir, "Cargo.toml"))), &w) // what cannot be read says nothing
+			_ = toml.Unmarshal([]byte(gosrc.ReadSmall(tree, path.Join(dir, "Cargo.toml"))), &w) // an unreadable file names nothing
 			return w.Workspace.Members
 		},
 	}
 }
 
-// firsts returns what the groups of a pattern match in a text, each once.
+// firsts returns the texts that the groups of a pattern match, without duplicates.
 func firsts(pattern *regexp.Regexp, text string) []string {
 	var all []string
 	seen := map[string]bool{"": true}

@@ -82,8 +82,8 @@ show "$d/report"`
 	return []Cover{{Name: "PHPUnit", Format: "cobertura", Args: measured(line, tool)}}
 }
 
-// suite reports whether the tests that PHPUnit runs for a project are also those
-// of a directory below it, which its configuration names.
+// suite reports whether a project's PHPUnit run includes the tests of a directory below it,
+// which its configuration names.
 func (p project) suite(rel string) bool {
 	text := p.read("phpunit.xml") + p.read("phpunit.xml.dist")
 	for _, m := range regexp.MustCompile(`<directory[^>]*>\s*([^<]+?)\s*</directory>`).FindAllStringSubmatch(text, -1) {
@@ -95,7 +95,7 @@ func (p project) suite(rel string) bool {
 	return false
 }
 
-// composerPackages are composer.lock and vendor/composer/installed.json.
+// composerPackages is the content of composer.lock and vendor/composer/installed.json.
 type composerPackages struct {
 	Packages []composerPackage `json:"packages"`
 	Dev      []composerPackage `json:"packages-dev"`
@@ -109,7 +109,7 @@ type composerPackage struct {
 	} `json:"dist"`
 }
 
-// sameComposer compares the lock file with the list that Composer keeps.
+// sameComposer compares the lock file with Composer's list of installed packages.
 func sameComposer(tree fs.FS, lock string) error {
 	var want, have composerPackages
 	text, err := small(tree, "vendor", "composer", "installed.json")
@@ -131,9 +131,8 @@ func sameComposer(tree fs.FS, lock string) error {
 	return nil
 }
 
-// sameComposerManifest looks whether what a composer.json asks for is
-// installed. Versions are not compared: a range may say what no simple
-// comparison can.
+// sameComposerManifest checks that the packages in a composer.json are installed. It does not
+// compare versions: ranges can be too complex for a simple comparison.
 func sameComposerManifest(tree fs.FS, manifest string) error {
 	var m struct {
 		Require map[string]string `json:"require"`
@@ -169,7 +168,7 @@ func phpInstalls() []Install {
 	}
 }
 
-// phpFormats are what its tools print.
+// phpFormats returns the output formats of its tools.
 func phpFormats() []read.Format {
 	return []read.Format{
 		{Name: "phpstan", About: "PHPStan: table, raw or JSON", Commands: []string{"phpstan"}, Marks: `"file_errors"|\[ERROR\] Found \d+ errors?|\[OK\] No errors`, Well: `\[OK\] No errors`, Read: lint.PHPStan},
@@ -178,7 +177,7 @@ func phpFormats() []read.Format {
 	}
 }
 
-// composerLocked reads its lock file, which names licences: any of them will do.
+// composerLocked reads its lock file, which names licences: any one of them is enough.
 func composerLocked(text string) []Package {
 	type row struct {
 		Name    string `json:"name"`
@@ -210,19 +209,19 @@ func composerLocked(text string) []Package {
 	return sortedPackages(all)
 }
 
-// phpOutlines are how its files declare things.
+// phpOutlines returns the declaration patterns of its files.
 func phpOutlines() []Outline {
 	return []Outline{
 		{Name: "PHP", Ends: []string{".php"}, Tests: []string{"*Test.php"}, Declares: []string{"class ", "final class ", "abstract class ", "readonly class ", "interface ", "trait ", "enum ", "function "}, Imports: []string{"use "}, Between: `\`},
 	}
 }
 
-// phpVerbs are what commands may do, see [Stack.Verbs].
+// phpVerbs lists the commands that may run; see [Stack.Verbs].
 const phpVerbs = `
 composer | * !require !update !upgrade !global !create-project !config !exec !self-update !selfupdate !reinstall !archive !browse !home !bump !init !search !outdated !audit !fund !clear-cache !clearcache !cc !bin !diagnose !suggests | exec | write | -d --working-dir | | --global -g
 `
 
-// phpLicence reads what is installed below vendor.
+// phpLicence reads the packages installed below vendor.
 func phpLicence(p PackageLocations, k Package) string {
 	for _, t := range p.Trees {
 		if l := manifestLicence(p.text(t, "vendor", k.Name, "composer.json"), ""); l != "" {
@@ -232,7 +231,7 @@ func phpLicence(p PackageLocations, k Package) string {
 	return ""
 }
 
-// phpSyntax is how its files look.
+// phpSyntax returns the syntax of its files.
 func phpSyntax() []Syntax {
 	s := braces([]string{".php"}, Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).with(phpExports).
 		begins(`^\s*(?:\w+ )*function &?(\w+) ?\(`)
@@ -240,7 +239,7 @@ func phpSyntax() []Syntax {
 	return []Syntax{s}
 }
 
-// phpLexicon are the words that are drawn in colours.
+// phpLexicon returns the words to highlight.
 func phpLexicon() []Lexicon {
 	return []Lexicon{
 		{
@@ -251,5 +250,5 @@ func phpLexicon() []Lexicon {
 	}
 }
 
-// phpExports is what its files let others use.
+// phpExports matches the names that its files export.
 const phpExports = `(?m)^\s*(?:(?:public|static|abstract|final)\s+)*function\s+(\w+)\s*\(|^\s*(?:(?:abstract|final|readonly)\s+)*(?:class|interface|trait|enum)\s+(\w+)`

@@ -98,8 +98,8 @@ func pythonEnvironment() Environment {
 	}
 }
 
-// source says about which files of Python one wants to know: of all below, those
-// that no test loads among them, unless the project says it itself.
+// source chooses the Python files whose coverage is measured: all below the directory,
+// including those that no test loads, unless the project configures it.
 const source = `all=.; { [ -f .coveragerc ] || grep -qsE '^\[(tool\.)?coverage[.:]' pyproject.toml setup.cfg tox.ini; } && all=
 export COVERAGE_FILE="$d/data"
 `
@@ -125,7 +125,8 @@ show "$d/report"`
 	return []Cover{{Name: "coverage.py", Format: "cobertura", Args: measured(line, "{run}")}}
 }
 
-// pythonProbe says from within what is still open.
+// pythonProbe is a program for the runner's own process that reports the resources which are
+// still open.
 //
 //go:embed probe/nexus_open.py
 var pythonProbe string
@@ -138,7 +139,7 @@ func unittestHeld() []OpenHandleCheck {
 	return []OpenHandleCheck{{Args: beside(`exec "$@" "$d/nexus_open.py" discover -v`, pythonProbe, "{run}", "python3")}}
 }
 
-// pythonFormats are what its tools print.
+// pythonFormats returns the output formats of its tools.
 func pythonFormats() []read.Format {
 	return []read.Format{
 		{Name: "ruff", About: "Ruff check and format: text or JSON", Commands: []string{"ruff"}, Marks: `"noqa_row"|(?m)^All checks passed!|^Would reformat: |^\[\*\] \d+ (?:potentially )?fixable|\n\s+--> \S+\.pyi?:\d+:\d+\n`, Well: `^All checks passed!|already formatted`, Read: lint.Ruff},
@@ -150,14 +151,14 @@ func pythonFormats() []read.Format {
 	}
 }
 
-// pythonOutlines are how its files declare things.
+// pythonOutlines returns the declaration patterns of its files.
 func pythonOutlines() []Outline {
 	return []Outline{
 		{Name: "Python", Ends: []string{".py", ".pyi"}, Tests: []string{"test_*", "*_test.py", "conftest.py"}, Declares: []string{"def ", "async def ", "class "}, Hides: "underscore", Imports: []string{"from ", "import "}, Between: ".", Stands: []string{"__init__"}},
 	}
 }
 
-// pythonVerbs are what commands may do, see [Stack.Verbs].
+// pythonVerbs lists the commands that may run; see [Stack.Verbs].
 const pythonVerbs = `
 uv    | remove export pip:list pip:show pip:freeze pip:check pip:tree sync lock tree build version format --version venv | run | write | --directory --project | --group --extra --only-group --no-group --package -o --out-dir | --index-url --index --default-index --extra-index-url -i --find-links -f --with --with-requirements --with-editable --config-file --cache-dir --allow-insecure-host --keyring-provider --env-file --upgrade -U --upgrade-package -P --target --prefix --system --break-system-packages --no-verify-hashes --python -p --from -c --constraint --outdated --token --username --password --publish-url
 poetry | * !add !publish !config !self !update !cache !source !search !new !init !debug !run !shell | run | write | |  --with --without --only --extras -E | -C --directory -P --project --source
@@ -178,7 +179,7 @@ func pythonRunning() []RunningTestFinder {
 	}
 }
 
-// pythonSyntax is how its files look.
+// pythonSyntax returns the syntax of its files.
 func pythonSyntax() []Syntax {
 	return []Syntax{{
 		Ends: words(".py .pyi"), Comments: []string{"#"}, Long: []string{`"""`, `'''`}, Quotes: "\"'",
@@ -192,7 +193,7 @@ func pythonSyntax() []Syntax {
 	}}
 }
 
-// pythonLexicon are the words that are drawn in colours.
+// pythonLexicon returns the words to highlight.
 func pythonLexicon() []Lexicon {
 	return []Lexicon{
 		{
@@ -203,7 +204,7 @@ func pythonLexicon() []Lexicon {
 	}
 }
 
-// pythonSkeleton is a package that greets, with its test; it needs no packages.
+// pythonSkeleton returns a package that greets, with its test; it needs no packages.
 func pythonSkeleton() Skeleton {
 	return Skeleton{
 		Needs: words("python3"), Named: words("python django flask fastapi pandas numpy"),

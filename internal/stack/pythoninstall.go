@@ -14,8 +14,8 @@ import (
 )
 
 func pythonInstalls() []Install {
-	// A cache that may be read only is no reason to fail, and compiled files
-	// are made when they are needed.
+	// A read-only cache must not make the installation fail, and files are compiled when they
+	// are needed.
 	quiet := []string{"PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1", "UV_NO_PROGRESS=1", "UV_PYTHON_DOWNLOADS=never", "UV_LINK_MODE=copy"}
 	row := func(name, lock string, r Install) Install {
 		r.Name, r.Lock, r.Out, r.Bin = name, lock, []string{".venv"}, ".venv/bin"
@@ -36,7 +36,7 @@ func pythonInstalls() []Install {
 			Away: words("--retries 0"), Same: sameRequirements, Command: byHand + "-r requirements.txt",
 		}),
 	}
-	for _, manifest := range words("pyproject.toml setup.py setup.cfg") { // which extras tests need is nowhere said
+	for _, manifest := range words("pyproject.toml setup.py setup.cfg") { // no file says which extras the tests need
 		own := Install{Bare: true, Lent: true, Tools: words("python3"), Args: []string{"sh", "-c", venv + " -e ."}, Same: sameEnvironment, Command: byHand + "-e ."}
 		rows = append(rows, row("venv", manifest, own))
 	}
@@ -57,8 +57,8 @@ func pythonHas(tree fs.FS) (map[string]string, error) {
 	return have, nil
 }
 
-// sameEnvironment reports whether there is a virtual environment that can run.
-// A manifest says too little to tell whether it is the right one.
+// sameEnvironment returns an error unless there is a virtual environment that can run. A
+// manifest has too little information to check that it is the right one.
 func sameEnvironment(tree fs.FS, _ string) error {
 	if _, err := fs.Stat(tree, ".venv/bin/python"); err != nil {
 		return err
@@ -67,8 +67,8 @@ func sameEnvironment(tree fs.FS, _ string) error {
 	return err
 }
 
-// EnvironmentHas says what a virtual environment beside a manifest has in it:
-// its packages by name and version, and the directories that it is pointed to.
+// EnvironmentHas describes the content of a virtual environment beside a manifest: its Python
+// version, its packages by name and version, and the directories that its path files name.
 func EnvironmentHas(tree fs.FS) (string, error) {
 	sites, err := fs.Glob(tree, ".venv/lib/python3*/site-packages")
 	if err != nil || len(sites) != 1 {
@@ -83,21 +83,21 @@ func EnvironmentHas(tree fs.FS) (string, error) {
 	for _, d := range names {
 		fmt.Fprintln(&has, d.Name())
 		if ext := path.Ext(d.Name()); ext == ".pth" || ext == ".egg-link" || strings.HasPrefix(d.Name(), "__editable__") {
-			text, _ := small(tree, sites[0], d.Name()) // what cannot be read points nowhere
+			text, _ := small(tree, sites[0], d.Name()) // an unreadable file names no directory
 			has.WriteString(text)
 		}
 	}
 	return has.String(), nil
 }
 
-// pythonName is a package's name as all ways to write it come to.
+// pythonName returns the normalized name of a package, which is the same for all spellings.
 func pythonName(name string) string {
 	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
 }
 
-// samePython reports whether all that is installed is in the lock file, in
-// that version. What the lock file has more is for other platforms or extras,
-// as far as can be told.
+// samePython returns an error if an installed package has another version than in the lock
+// file, or if fewer than half of the locked packages are installed. The others are assumed to
+// be for other platforms or extras.
 func samePython(tree fs.FS, lock string) error {
 	have, err := pythonHas(tree)
 	if err != nil {
@@ -131,8 +131,9 @@ func samePython(tree fs.FS, lock string) error {
 	return nil
 }
 
-// sameRequirements reports whether what a requirements file pins is installed
-// in that version. One that does not pin everything proves nothing.
+// sameRequirements returns an error unless the pinned packages of a requirements file are
+// installed in that version. Lines with a condition are not compared. A file that does not pin
+// everything proves nothing.
 func sameRequirements(tree fs.FS, lock string) error {
 	have, err := pythonHas(tree)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
-// pythonLicence reads the descriptions of what is installed in virtual environments.
+// pythonLicence reads the metadata of packages in virtual environments.
 func pythonLicence(p PackageLocations, k Package) string {
 	for _, dir := range distributions(p, k) {
 		for _, found := range []string{pythonMetadata(p.text(dir, "METADATA")), p.inText(dir), p.inText(path.Join(dir, "licenses"))} {
@@ -21,7 +21,7 @@ func pythonLicence(p PackageLocations, k Package) string {
 	return ""
 }
 
-// distributions returns where virtual environments describe a distribution.
+// distributions returns the metadata files of a distribution in virtual environments.
 func distributions(p PackageLocations, k Package) []string {
 	var patterns, dirs []string
 	for _, t := range p.Trees {
@@ -43,14 +43,13 @@ func distributions(p PackageLocations, k Package) []string {
 	return dirs
 }
 
-// distribution writes the name of a distribution as an index does.
+// distribution normalizes the name of a distribution as an index does.
 func distribution(name string) string {
 	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
 }
 
-// pythonMetadata reads the licence out of the core metadata of a Python package: the
-// expression where there is one, else the classifiers that tell which licence
-// it is, else the free text.
+// pythonMetadata reads the licence from the core metadata of a Python package: the expression
+// if there is one, else the classifiers, else the free text.
 func pythonMetadata(text string) string {
 	var free string
 	var classifiers []string
@@ -87,7 +86,7 @@ func pythonMetadata(text string) string {
 			known = known && spdx.Known(c) != ""
 		}
 		if known {
-			return spdx.Join(classifiers, " AND ") // nobody says whether one of them will do
+			return spdx.Join(classifiers, " AND ") // nothing says that one of them is enough
 		}
 	}
 	if l := spdx.Expression(free); l != "" {

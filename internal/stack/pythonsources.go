@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// pythonSources are how files of Python lead to each other.
+// pythonSources describes how files of Python depend on each other.
 func pythonSources() []Sources {
 	return []Sources{{
 		Name: "python", Mine: isPython, Test: isPythonTest,
@@ -26,9 +26,9 @@ func isPythonTest(file string) bool {
 	return isPython(file) && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py"))
 }
 
-// pythonUses follows imports by their names, wherever in the tree a package of that
-// name is. Importing a module runs the packages that it is in; pytest reads
-// each conftest.py above a test.
+// pythonUses follows imports by their names, wherever in the tree a package of that name is.
+// Importing a module runs the packages that contain it; pytest reads each conftest.py above a
+// test.
 func pythonUses(text, file string, have map[string]bool) (files []string, sure bool) {
 	sure = !regexp.MustCompile(`\b(?:import_module|__import__)\s*\(`).MatchString(text)
 	for _, i := range pythonImports(text) {
@@ -81,7 +81,7 @@ func pythonImports(text string) []imported {
 	return all
 }
 
-// pythonModules returns the files that importing a module below a directory runs.
+// pythonModules returns the files that run if a module below a directory is imported.
 func pythonModules(have map[string]bool, dir, module string) []string {
 	var files []string
 	at := dir

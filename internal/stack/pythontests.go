@@ -9,9 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
-// pythonTests gives a package of Python the tests that its tox.ini or noxfile.py
-// runs, where that says more than the files do, and those that lie where nobody
-// looks for them first.
+// pythonTests adds to a Python package the test commands of its tox.ini or noxfile.py, if they
+// contain more than the files show, and commands for tests outside of the usual directories.
 func pythonTests(s Stack, p project, found []GateCommand, judged func(string) bool) []GateCommand {
 	if judged("test") {
 		return found
@@ -43,8 +42,8 @@ func pythonTests(s Stack, p project, found []GateCommand, judged func(string) bo
 	return found
 }
 
-// discovered reports whether unittest finds a file of the package from its directory: it looks into packages only,
-// for files of one kind of name.
+// discovered reports whether unittest finds a file of the package from its directory: it
+// searches only packages, for files with one pattern of names.
 func (p project) discovered(file string) bool {
 	if !strings.HasPrefix(path.Base(file), "test") {
 		return false
@@ -76,7 +75,7 @@ func (p project) forPytest(files []string) bool {
 	return some
 }
 
-// pythonTestFiles returns the files of a package of Python that are named as tests are.
+// pythonTestFiles returns the files of a Python package with names of tests.
 func (p project) pythonTestFiles() []string {
 	var files []string
 	for _, f := range p.files {
@@ -92,8 +91,7 @@ func (p project) pythonTestFiles() []string {
 	return files
 }
 
-// declared returns the command with which tox or nox runs the tests, and the
-// directory that it changes to.
+// declared returns the command with which tox or nox runs the tests, and its working directory.
 func declared(p project) (dir string, words []string) {
 	if dir, calls := cmdline.Tox(p.read("tox.ini")); len(calls) > 0 && p.lies(dir) {
 		return dir, calls[0]
@@ -110,8 +108,8 @@ func (p project) lies(dir string) bool {
 	return dir == "." || slices.ContainsFunc(p.files, func(f string) bool { return strings.HasPrefix(f, dir+"/") })
 }
 
-// elsewhere returns what runs tests that lie in none of the usual places, or that unittest
-// does not find by itself.
+// elsewhere returns commands for tests outside of the usual directories, or that unittest does
+// not find by itself.
 func (s Stack) elsewhere(p project, files []string) []GateCommand {
 	switch {
 	case len(files) == 0:
@@ -122,7 +120,7 @@ func (s Stack) elsewhere(p project, files []string) []GateCommand {
 	return []GateCommand{s.unittest(p, files)}
 }
 
-// unittest returns the command of unittest that finds tests, of which there is one at least.
+// unittest returns a unittest command that finds at least one test.
 func (s Stack) unittest(p project, files []string) GateCommand {
 	g := s.testStep(p, "unittest")
 	if slices.ContainsFunc(files, p.discovered) {
@@ -141,7 +139,7 @@ func (s Stack) unittest(p project, files []string) GateCommand {
 	return g
 }
 
-// testStep returns the step of the stack that runs tests and whose output has a format.
+// testStep returns the test step of the stack with an output format.
 func (s Stack) testStep(p project, format string) GateCommand {
 	steps := rows(s.Steps)
 	step := steps[slices.IndexFunc(steps, func(x Step) bool { return x.Gate == "test" && x.Format == format })]
@@ -149,8 +147,8 @@ func (s Stack) testStep(p project, format string) GateCommand {
 	return GateCommand{Stack: s.Name, Dir: p.dir, Step: step}
 }
 
-// collects reports whether the tests of a project of Python, as they are run from
-// its root, are also those of a directory below.
+// collects reports whether the tests of a Python project, run from its root, include those of a
+// directory below.
 func (p project) collects(rel string) bool {
 	at := slices.ContainsFunc(strings.Split("pytest.ini pyproject.toml tox.ini setup.cfg", " "), func(f string) bool { return strings.Contains(p.read(f), "pytest") }) ||
 		p.word("file:conftest.py|file:tests/conftest.py")

@@ -77,12 +77,12 @@ func ruby() Stack {
 	}
 }
 
-// What tests of Ruby go through, as a file that runs in each of its processes.
+// rubyCover is a file that measures test coverage; it runs in each process of the tests.
 //
 //go:embed probe/nexus_cover.rb
 var rubyCover string
 
-// rubyCovers measures a command of Ruby with what the language itself has.
+// rubyCovers measures the coverage of a Ruby command with the language's own library.
 func rubyCovers(words ...string) []Cover {
 	const line = `printf '%s\n' "$1" >"$d/nexus_cover.rb" && shift
 export NEXUS_COVER="$d" RUBYOPT="${RUBYOPT:+$RUBYOPT }-r$d/nexus_cover.rb"
@@ -91,7 +91,7 @@ show "$d"/report.*`
 	return []Cover{{Name: "Coverage of Ruby", Format: "lcov", Args: measured(line, append([]string{rubyCover}, words...)...)}}
 }
 
-// sameGems reports whether every gem of the lock file lies in vendor/bundle.
+// sameGems returns an error unless every gem of the lock file is in vendor/bundle.
 func sameGems(tree fs.FS, lock string) error {
 	gems, err := fs.Glob(tree, "vendor/bundle/ruby/*/gems/*")
 	if err != nil || len(gems) == 0 {
@@ -129,7 +129,7 @@ func rubyInstalls() []Install {
 	}
 }
 
-// rubyFormats are what its tools print.
+// rubyFormats returns the output formats of its tools.
 func rubyFormats() []read.Format {
 	return []read.Format{
 		{Name: "rubocop", About: "RuboCop: text, emacs or -f json", Commands: []string{"rubocop", "standardrb"}, Marks: `"cop_name"|"rubocop_version"|(?m)^\d+ files? inspected, |^\S+\.rb:\d+:\d+: [CRWEF]: `, Well: `no offenses detected`, Read: lint.RuboCop},
@@ -139,8 +139,7 @@ func rubyFormats() []read.Format {
 	}
 }
 
-// gemPackages reads what a Gemfile.lock resolves to: rows with four blanks below
-// specs.
+// gemPackages reads the resolved gems of a Gemfile.lock: rows with four blanks below specs.
 func gemPackages(text string) []Package {
 	row := regexp.MustCompile(`^    ([\w.-]+) \(([\w.]+?)(?:-[\w.-]+)?\)\s*$`)
 	var all []Package
@@ -160,14 +159,14 @@ func gemPackages(text string) []Package {
 	return all
 }
 
-// rubyOutlines are how its files declare things.
+// rubyOutlines returns the declaration patterns of its files.
 func rubyOutlines() []Outline {
 	return []Outline{
 		{Name: "Ruby", Ends: []string{".rb", ".rake"}, Tests: []string{"*_spec.rb", "*_test.rb", "test_*"}, Declares: []string{"class ", "module ", "def "}, Imports: []string{"require ", "require_relative "}},
 	}
 }
 
-// rubyVerbs are what commands may do, see [Stack.Verbs].
+// rubyVerbs lists the commands that may run; see [Stack.Verbs].
 const rubyVerbs = `
 bundle | install* check list show doctor clean --version -v | exec | write | | -j --jobs --retry --without | --gemfile -g --path --system --binstubs --standalone --with -r
 gem   | list build contents env environment which --version -v query specification | | write | | | -C --config-file -e --eval --source -s --install-dir -i
@@ -215,7 +214,7 @@ func rubyLicence(p PackageLocations, k Package) string {
 	return ""
 }
 
-// rubySyntax is how its files look.
+// rubySyntax returns the syntax of its files.
 func rubySyntax() []Syntax {
 	return []Syntax{{
 		Ends: []string{".rb"}, Comments: []string{"#"}, Block: [2]string{"=begin", "=end"}, Quotes: "\"'",
@@ -228,7 +227,7 @@ func rubySyntax() []Syntax {
 	}}
 }
 
-// rubyLexicon are the words that are drawn in colours.
+// rubyLexicon returns the words to highlight.
 func rubyLexicon() []Lexicon {
 	return []Lexicon{
 		{
@@ -239,7 +238,7 @@ func rubyLexicon() []Lexicon {
 	}
 }
 
-// rakeTasks returns the tasks of a Rakefile that stand in no namespace.
+// rakeTasks returns the tasks of a Rakefile that are in no namespace.
 func rakeTasks(text string) []string {
 	task := regexp.MustCompile(`^task\s+\(?[:"']?([A-Za-z0-9_]+)`)
 	var names []string

@@ -92,8 +92,8 @@ show "$d/lcov.info"`
 	return []Cover{{Name: "cargo llvm-cov or tarpaulin", Format: "lcov", Args: measured(line)}}
 }
 
-// crate reports whether the workspace of a crate has one below it. Without a
-// workspace it has none; one that is neither in it nor out of it nobody can build.
+// crate reports whether the workspace of a crate includes one below it. Without a workspace it
+// includes none. A crate that is neither included nor excluded cannot be built.
 func (p project) crate(rel string) bool {
 	type workspace struct {
 		Workspace *struct{ Exclude []string }
@@ -101,7 +101,7 @@ func (p project) crate(rel string) bool {
 	read := func(dir string) (w workspace) {
 		inner := p
 		inner.dir = path.Join(p.dir, dir)
-		_ = toml.Unmarshal([]byte(inner.read("Cargo.toml")), &w) // what cannot be read says nothing
+		_ = toml.Unmarshal([]byte(inner.read("Cargo.toml")), &w) // an unreadable file names nothing
 		return w
 	}
 	root := read(".").Workspace
@@ -111,8 +111,8 @@ func (p project) crate(rel string) bool {
 	})
 }
 
-// rustSources are how crates need each other: one names another in its manifest.
-// In the words of a part {crates} stands for -p and the name of each.
+// rustSources describes how crates depend on each other: one names another in its manifest. In
+// the words of a PartialRun, {crates} is replaced by -p and the name of each crate.
 func rustSources() []Sources {
 	return []Sources{{
 		Name: "rust", Mine: func(file string) bool { return path.Ext(file) == ".rs" },
@@ -146,7 +146,7 @@ func rustSources() []Sources {
 	}}
 }
 
-// rustFormats are what its tools print.
+// rustFormats returns the output formats of its tools.
 func rustFormats() []read.Format {
 	return []read.Format{
 		{Name: "cargo", About: "cargo build, check and clippy, and rustc: text or JSON", Warns: true, Commands: []string{"cargo build", "cargo check", "cargo clippy", "cargo b", "cargo c", "rustc"}, Marks: `"reason":"(?:compiler|build)-|(?m)^(?:error|warning)(?:\[\w+\])?: .*\n\s*--> `, Well: `^\s+Finished `, Read: lint.Cargo},
@@ -154,14 +154,14 @@ func rustFormats() []read.Format {
 	}
 }
 
-// rustOutlines are how its files declare things.
+// rustOutlines returns the declaration patterns of its files.
 func rustOutlines() []Outline {
 	return []Outline{
 		{Name: "Rust", Ends: []string{".rs"}, Tests: []string{"*_test.rs"}, Declares: []string{"pub fn ", "pub async fn ", "pub unsafe fn ", "pub const fn ", "pub struct ", "pub enum ", "pub trait ", "pub type ", "pub mod ", "pub const ", "pub static ", "pub union ", "pub macro ", "impl ", "impl<", "macro_rules! "}, Imports: []string{"use ", "pub use ", "mod ", "pub mod "}, Between: "::", Stands: []string{"mod", "lib"}, Tail: "#[cfg(test)]"},
 	}
 }
 
-// rustVerbs are what commands may do, see [Stack.Verbs].
+// rustVerbs lists the commands that may run; see [Stack.Verbs].
 const rustVerbs = `
 cargo | * !install !uninstall !publish !login !logout !owner !yank !add !update !upgrade !search !generate-lockfile !binstall !release !dist !dev !tauri !quickinstall !wix !deb !rustc !rustdoc !rdoc !evil !docs-rs !integration-test !config !init !new !package !vendor !import !crev !lambda !shuttle !ndk !apk !fuzz !insta fuzz:list fuzz:check insta:test insta:accept insta:reject insta:pending-snapshots package vendor | | write | --manifest-path --target-dir -C | -p --package --features --bin --example --test --bench --profile --message-format -j --jobs | --config --lockfile-path
 rustup | show which --version | | text | | | 
@@ -193,7 +193,7 @@ func rustLicence(p PackageLocations, k Package) string {
 	return ""
 }
 
-// rustSyntax is how its files look. An apostrophe is not always around something.
+// rustSyntax returns the syntax of its files. An apostrophe does not always begin a literal.
 func rustSyntax() []Syntax {
 	s := braces([]string{".rs"}, Mutations{Calls: true, Nothing: ";"}).with(rustExports).
 		begins(`^\s*(?:pub(?:\([^)]*\))? )?(?:(?:default|const|async|unsafe|extern(?: "[^"]*")?) )*fn (\w+)[<(]`)
@@ -201,7 +201,7 @@ func rustSyntax() []Syntax {
 	return []Syntax{s}
 }
 
-// rustLexicon are the words that are drawn in colours.
+// rustLexicon returns the words to highlight.
 func rustLexicon() []Lexicon {
 	return []Lexicon{
 		{
@@ -212,10 +212,10 @@ func rustLexicon() []Lexicon {
 	}
 }
 
-// rustExports is what its files let others use.
+// rustExports matches the names that its files export.
 const rustExports = `(?m)^\s*pub(?:\([^)]*\))?\s+(?:(?:async|unsafe|const|extern "C") )*(?:fn|struct|enum|trait|type|const|static|mod|union)\s+(\w+)|^\s*macro_rules!\s+(\w+)`
 
-// rustSkeleton is a program that greets, with its test; it needs no packages.
+// rustSkeleton returns a program that greets, with its test; it needs no packages.
 func rustSkeleton() Skeleton {
 	return Skeleton{
 		Needs: words("cargo cargo-clippy"), Named: words("rust cargo"),

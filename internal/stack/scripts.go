@@ -1,14 +1,14 @@
 package stack
 
-// ScriptFile is a file that names commands which people run.
+// ScriptFile is a file that defines commands for people to run.
 type ScriptFile struct {
-	Files   []string                   // the first one that is there
-	Run     string                     // what starts one of its commands
-	Instead [][2]string                // another file, and what starts them where it lies beside
-	Names   func(text string) []string // of the commands, in order of the file where it has one
+	Files   []string                   // the first one that exists
+	Run     string                     // starts one of its commands
+	Instead [][2]string                // another file, and the words that start the commands if it is beside
+	Names   func(text string) []string // names of the commands, in the order of the file if it has one
 }
 
-// ScriptFiles returns the files of all stacks that name commands.
+// ScriptFiles returns the files of all stacks that define commands.
 func ScriptFiles() []ScriptFile {
 	var all []ScriptFile
 	for _, s := range All() {
@@ -17,22 +17,22 @@ func ScriptFiles() []ScriptFile {
 	return all
 }
 
-// DependencyDir is a directory in which a package manager put what a tree needs, and which
-// a checkout of the same files is given.
+// DependencyDir is a directory in which a package manager installed the dependencies of a tree.
+// A checkout of the same files receives it.
 type DependencyDir struct {
-	Dir  string // its name, and its parents' where that matters
-	With string // a file in it that tells it from others of that name; empty: any is meant
-	// Copies says that it is copied: programs in it look for the project from
-	// where they lie, and through a link they would find the working tree's.
+	Dir  string // its name, with its parents if they matter
+	With string // a file in it that identifies it; empty: any directory of that name
+	// Copies is true if the directory must be copied: programs in it find the project by their
+	// own path, and through a link they would find the working tree's.
 	Copies bool
 }
 
-// Handle is something that keeps a runner from exiting, as its output names it.
+// Handle is an open resource that keeps a runner from exiting, as its output names it.
 type Handle struct {
 	What, File, Line, Column string
 }
 
-// Handles returns what the runners of all stacks say is still open.
+// Handles returns the open resources that the runners of all stacks report.
 func Handles(lines []string) []Handle {
 	var all []Handle
 	for _, s := range All() {
@@ -43,8 +43,7 @@ func Handles(lines []string) []Handle {
 	return all
 }
 
-// HandleName says in words what a kind of handle is, empty for one that no stack
-// knows.
+// HandleName describes a kind of handle in words, "" if no stack knows it.
 func HandleName(kind string) string {
 	for _, s := range All() {
 		if s.HandleName != nil {

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// Selection is which tests a command runs with a runner that says how each of its tests
-// ended. The zero value is that of no such command.
+// Selection is the set of tests that a command runs, for a runner that reports the result of
+// each test. The zero value is for any other command.
 type Selection struct {
 	Runner string   // such as "go test"
-	How    []string // its options that change what a test does, sorted
-	Of     []string // packages, files or tests that it is given; empty: all below the directory
+	How    []string // its options that change the behaviour of tests, sorted
+	Of     []string // packages, files or tests in its arguments; empty: all below the directory
 	Tests  string   // pattern of names, as the runner reads it; empty: all
 }
 
 // Whole reports whether it is all tests below the directory.
 func (s Selection) Whole() bool { return s.Runner != "" && len(s.Of) == 0 && s.Tests == "" }
 
-// Alike reports whether tests do the same in both.
+// Alike reports whether tests behave the same in both.
 func (s Selection) Alike(o Selection) bool {
 	return s.Runner != "" && s.Runner == o.Runner && slices.Equal(s.How, o.How)
 }
 
-// SelectionOf returns which tests a command runs, and false where that cannot be told:
-// of another program, where an option may mean anything, and of a runner that is to stop at
-// the first failure, which does not say how the others end.
+// SelectionOf returns the tests that a command runs, and false if they are unknown: for another
+// program, with an option that may mean anything, and with a runner that stops at the first
+// failure and does not report the others.
 func SelectionOf(words []string) (Selection, bool) {
 	switch {
 	case len(words) > 1 && words[0] == "go" && words[1] == "test":
@@ -40,7 +40,7 @@ func SelectionOf(words []string) (Selection, bool) {
 	return Selection{}, false
 }
 
-// selectionOfGo reads what follows go test. See go help testflag.
+// selectionOfGo reads the arguments of go test. See go help testflag.
 func selectionOfGo(args []string) (Selection, bool) {
 	s := Selection{Runner: "go test"}
 	for i := 0; i < len(args); i++ {
@@ -80,7 +80,7 @@ func selectionOfGo(args []string) (Selection, bool) {
 	return s, true
 }
 
-// selectionOfPytest reads what stands before and after the name of pytest.
+// selectionOfPytest reads the words before and after the name of pytest.
 func selectionOfPytest(before, args []string) (Selection, bool) {
 	if n := len(before); n > 1 && before[n-1] == "-m" && strings.HasPrefix(before[n-2], "python") {
 		before = before[:n-2]
@@ -103,7 +103,7 @@ func selectionOfPytest(before, args []string) (Selection, bool) {
 	return s, true
 }
 
-// selectionOfUnittest reads what follows python -m unittest.
+// selectionOfUnittest reads the arguments of python -m unittest.
 func selectionOfUnittest(args []string) (Selection, bool) {
 	s := Selection{Runner: "unittest"}
 	for i, a := range args {
@@ -118,8 +118,9 @@ func selectionOfUnittest(args []string) (Selection, bool) {
 	return s, len(s.Of) == 0 || args[0] != "discover"
 }
 
-// Pick returns those of the tests that it runs, as the runner names them, and false where
-// names do not tell which these are. None is none only where the names are those of all tests.
+// Pick returns the tests among names that the selection runs, as the runner names them, and
+// false if the names do not show it. An empty result means that no test runs only if names
+// contains all tests.
 func (s Selection) Pick(names []string) ([]string, bool) {
 	switch {
 	case s.Whole():
@@ -144,7 +145,7 @@ func (s Selection) Pick(names []string) ([]string, bool) {
 }
 
 // pickGo matches names as go test does: each part of a name by the pattern at its place. The
-// names do not tell in which directory a package is.
+// names do not show the directory of a package.
 func (s Selection) pickGo(names []string) ([]string, bool) {
 	if len(s.Of) > 0 || strings.ContainsAny(s.Tests, "[\\") && strings.Contains(s.Tests, "/") {
 		return nil, false

@@ -31,14 +31,14 @@ func shellScripts() Stack {
 	}
 }
 
-// shellFormats are what its tools print.
+// shellFormats returns the output formats of its tools.
 func shellFormats() []read.Format {
 	return []read.Format{
 		{Name: "shellcheck", About: "ShellCheck: text, gcc or JSON", Commands: []string{"shellcheck"}, Marks: `\[SC\d{4}\]|\^-+\^? SC\d{4} |"fix":.*"code":\d{4}|"code":\d{4},.*"fix":`, Read: lint.ShellCheck},
 	}
 }
 
-// shellSyntax is how its files look.
+// shellSyntax returns the syntax of its files.
 func shellSyntax() []Syntax {
 	return []Syntax{
 		{
@@ -62,7 +62,7 @@ func shellSyntax() []Syntax {
 	}
 }
 
-// shellLexicon are the words that are drawn in colours.
+// shellLexicon returns the words to highlight.
 func shellLexicon() []Lexicon {
 	return []Lexicon{
 		{
@@ -73,7 +73,7 @@ func shellLexicon() []Lexicon {
 	}
 }
 
-// shellSkeleton is a script that greets, with its test.
+// shellSkeleton returns a script that greets, with its test.
 func shellSkeleton() Skeleton {
 	return Skeleton{
 		Needs: words("sh"), Named: words("shell bash sh posix"),

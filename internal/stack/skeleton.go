@@ -7,18 +7,18 @@ import (
 	"unicode"
 )
 
-// Skeleton is what a new project of a stack begins with: the smallest one whose
-// build, lint and tests pass. The zero Skeleton is none.
+// Skeleton holds the first files of a new project of a stack: the smallest one whose build,
+// lint and tests pass. The zero value is none.
 type Skeleton struct {
 	Needs []string // programs without which its gates cannot run
-	Named []string // words of an idea that mean this stack, in lower case
-	Fits  []string // words of an idea that it is good for
-	For   string   // what it is good for
+	Named []string // words of an idea that name this stack, in lower case
+	Fits  []string // words of an idea that it is suitable for
+	For   string   // its purpose
 	Files []SkeletonFile
-	Test  string // the file of Files that tests its greeting, for the first work to replace
+	Test  string // the file of Files that tests its greeting; the first task may replace it
 }
 
-// SkeletonFile is a file of a skeleton. {name} in it stands for the project.
+// SkeletonFile is a file of a skeleton. {name} in it is replaced by the project's name.
 type SkeletonFile struct{ Path, Text string }
 
 // Of returns the files for a project of that name.
@@ -31,8 +31,8 @@ func (s Skeleton) Of(name string) []SkeletonFile {
 	return all
 }
 
-// IsGreeting reports whether a file is, to the byte, the test that a skeleton brought
-// along: nobody's wish is in it, so that work may replace it.
+// IsGreeting reports whether a file is, byte for byte, the test that a skeleton brought along:
+// no user asked for it, so a task may replace it.
 func IsGreeting(path, text string) bool {
 	for _, s := range All() {
 		for _, f := range s.Skeleton.Files {
@@ -69,12 +69,12 @@ func HasGreetingTest(tree fs.FS) bool {
 type Choice struct {
 	Stack Stack
 	Why   []string // the reasons, most important first
-	Not   []string // why it is none of those that came before or close
+	Not   []string // why the alternatives before or close to it were not chosen
 }
 
-// Choose returns the stack that fits an idea best among those that have a
-// skeleton and whose programs are there. Given names one; empty leaves it open.
-// Where there is none, the string says why.
+// Choose returns the stack that fits an idea best, among those with a skeleton whose programs
+// exist. Given names one stack; "" leaves the choice open. If there is none, the string
+// explains why.
 func Choose(idea, given string, has func(program string) bool) (Choice, string) {
 	words := strings.FieldsFunc(strings.ToLower(idea), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '#' })
 	var best Choice
@@ -116,7 +116,7 @@ func Choose(idea, given string, has func(program string) bool) (Choice, string) 
 	}
 }
 
-// fits says what of an idea speaks for the stack, and how much.
+// fits returns the words of an idea that match the stack, and a score.
 func (s Skeleton) fits(words []string) (why []string, score int) {
 	for _, w := range s.Named {
 		if slices.Contains(words, w) {

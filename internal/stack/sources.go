@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Sources is how the files of a language lead to each other, so that the tests
-// can be found which a change concerns.
+// Sources describes how the files of a language depend on each other, to find the tests that a
+// change affects.
 type Sources struct {
 	Name string                 // as in [PartialRun.By]
 	Mine func(file string) bool // it is a source file
-	Test func(file string) bool // the runner takes it for tests; nil where tests are found by packages
-	// Uses returns what says which other source files of a tree a file may need,
-	// and false for one that may need any. Have are all of them.
+	Test func(file string) bool // the runner runs it as a test; nil where tests are found by packages
+	// Uses returns a function that lists the other source files of a tree that a file may need,
+	// and returns false for a file that may need any. Have contains all of them.
 	Uses func(tree fs.FS, have map[string]bool) func(file string) (files []string, sure bool)
 	// Units returns the packages of a tree. Nil: tests are found file by file.
 	Units func(tree fs.FS, files []string) []Unit
-	// Chooses says why the build chooses its tests in a way that naming some would
-	// overrule, empty where it does not. Nil: it never does.
+	// Chooses explains why the build chooses its tests in a way that naming some would
+	// override, "" if it does not. Nil: it never does.
 	Chooses func(tree fs.FS, files []string) string
-	// Words returns what a word of [PartialRun.Args] stands for, given the tests to run as
-	// seen from a directory, and false for one that stands for itself. Nil: all do
-	// but those that every language has.
+	// Words returns the replacement of a word of [PartialRun.Args], given the tests to run
+	// relative to a directory, and false for a word that is not replaced. Nil: only the words
+	// that every language has are replaced.
 	Words func(tree fs.FS, dir, word string, tests []string) ([]string, bool)
 }
 
@@ -30,11 +30,10 @@ type Sources struct {
 type Unit struct {
 	Name  string
 	Dir   string
-	Needs func(name string) bool // another one by that name
+	Needs func(name string) bool // reports a dependency on the unit of that name
 }
 
-// SourcesOf returns how the files of a language lead to each other, false for a
-// name that none has.
+// SourcesOf returns the Sources of that name, and false if there are none.
 func SourcesOf(name string) (Sources, bool) {
 	for _, s := range All() {
 		for _, x := range rows(s.Sources) {
@@ -46,9 +45,9 @@ func SourcesOf(name string) (Sources, bool) {
 	return Sources{}, false
 }
 
-// Elsewhere reports whether a file is code of another stack than one, which has
-// nothing to do with the files of that one: there are none of those, which have
-// an ending, in its directory or above, up to the root or the other's package.
+// Elsewhere reports whether a file is code of a stack other than name and is unrelated to the
+// files of that one: none of those, which have the ending, are in its directory or above, up to
+// the root or to the other stack's package.
 func Elsewhere(name, ending, file string, files []string) bool {
 	if path.Ext(file) != ".css" && !isSource(name, file) {
 		return false
@@ -79,8 +78,7 @@ func isSource(but, file string) bool {
 	return false
 }
 
-// otherPackage reports whether a file marks a package of another stack whose
-// sources are followed.
+// otherPackage reports whether a file marks a package of another stack with known Sources.
 func otherPackage(but, base string) bool {
 	for _, s := range All() {
 		if s.Name != but && s.Sources != nil && marked(s.Markers, []string{base}) {

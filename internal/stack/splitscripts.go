@@ -8,11 +8,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
-// apart takes the scripts of a package that run several tools to pieces, where
-// that can be told: each tool that only looks is a gate of its own and judges
-// once, without what would let it change files. What the package's scripts look
-// at comes before what is guessed from the files of its configuration. Scripts
-// that only a shell understands stay as they are.
+// apart splits the scripts of a package that run several tools, if they can be parsed. Each
+// tool that only checks becomes a gate of its own and runs once, without the options that let
+// it change files. Checks in the package's scripts have precedence over those guessed from
+// configuration files. Scripts that only a shell understands stay unchanged.
 func apart(s Stack, p project, found []GateCommand, _ func(string) bool) []GateCommand {
 	t := &scriptSplitter{s: s, p: p, scripts: p.manifest().Scripts, seen: map[string]bool{}}
 	t.formats(found)
@@ -25,18 +24,18 @@ func apart(s Stack, p project, found []GateCommand, _ func(string) bool) []GateC
 	return t.all()
 }
 
-// scriptSplitter is a package's scripts being taken apart.
+// scriptSplitter holds the state of splitting a package's scripts.
 type scriptSplitter struct {
 	s       Stack
 	p       project
 	scripts map[string]string
 	seen    map[string]bool // commands that have a gate
-	own     []GateCommand   // gates that stand for pieces
-	left    []GateCommand   // and the others
+	own     []GateCommand   // gates made of parts of scripts
+	left    []GateCommand   // the other gates
 }
 
-// all returns the pieces, and of the others those for which no piece stands: a
-// guess gives way to what the project runs itself.
+// all returns the parts, and of the others those that no part replaces: a command that the
+// project runs itself replaces a guess.
 func (t *scriptSplitter) all() []GateCommand {
 	stands := map[string]bool{}
 	for _, f := range t.own {
@@ -49,7 +48,7 @@ func (t *scriptSplitter) all() []GateCommand {
 	return all
 }
 
-// script returns the script that a gate runs, empty for none.
+// script returns the script that a gate runs, "" for none.
 func (t *scriptSplitter) script(f GateCommand) string {
 	run := t.s.command(t.p, []string{"{script}"})
 	if len(f.Args) == len(run)+1 && slices.Equal(f.Args[:len(run)], run) {
@@ -58,8 +57,7 @@ func (t *scriptSplitter) script(f GateCommand) string {
 	return ""
 }
 
-// split makes gates of the pieces of a script, and reports whether they stand
-// for it.
+// split makes gates of the parts of a script, and reports whether they replace it.
 func (t *scriptSplitter) split(f GateCommand) bool {
 	name := t.script(f)
 	if name == "" || f.Gate == "build" {
@@ -98,7 +96,7 @@ func (t *scriptSplitter) split(f GateCommand) bool {
 	return true
 }
 
-// key tells commands from each other.
+// key returns a key that identifies a command.
 func key(c cmdline.Call) string {
 	_, words, _ := cmdline.CheckOnlyForm(c)
 	if words == nil {
@@ -107,7 +105,7 @@ func key(c cmdline.Call) string {
 	return strings.Join(append(slices.Clone(c.Env), words...), "\x00")
 }
 
-// look adds a gate for a command that only looks, unless there is one.
+// look adds a gate for a command that only checks, unless there is one.
 func (t *scriptSplitter) look(c cmdline.Call) {
 	gate, words, wrote := cmdline.CheckOnlyForm(c)
 	if gate == "" || t.seen[key(c)] {
@@ -126,7 +124,7 @@ func (t *scriptSplitter) look(c cmdline.Call) {
 	t.own = append(t.own, f)
 }
 
-// fixers are what puts right what a tool would find.
+// fixers returns the commands that fix the findings of a tool.
 func (t *scriptSplitter) fixers(tool string) []Fixer {
 	var all []Fixer
 	switch tool {
@@ -143,8 +141,8 @@ func (t *scriptSplitter) fixers(tool string) []Fixer {
 	return all
 }
 
-// rest adds gates for what does something else: one for each test runner, where
-// there is nothing else among it, or one for all.
+// rest adds gates for the other commands: one per test runner if there is nothing else among
+// them, or one for all.
 func (t *scriptSplitter) rest(f GateCommand, calls []cmdline.Call) {
 	parts := [][]cmdline.Call{calls}
 	if !slices.ContainsFunc(calls, func(c cmdline.Call) bool { return !runner(c) }) {
@@ -173,7 +171,7 @@ func (t *scriptSplitter) rest(f GateCommand, calls []cmdline.Call) {
 	}
 }
 
-// deeper adds what is known of a runner when it is the only one.
+// deeper adds the properties of a runner if it is the only one.
 func (t *scriptSplitter) deeper(g GateCommand, c cmdline.Call) GateCommand {
 	p := t.p
 	p.scripts = map[string]string{"test": strings.Join(c.Words, " ")}
@@ -205,8 +203,8 @@ func runner(c cmdline.Call) bool {
 	return slices.Contains(known, path.Base(words[0])) || words[0] == "node" && slices.Contains(words, "--test") || words[0] == "bun" && slices.Contains(words, "test")
 }
 
-// formats adds the look of a formatter that a script of its own names. One that
-// only writes is what the project formats with only where it is configured.
+// formats adds the check of a formatter that has a script of its own. A formatter that only
+// writes is the project's only if it is configured.
 func (t *scriptSplitter) formats(found []GateCommand) {
 	if slices.ContainsFunc(found, func(f GateCommand) bool { return f.Gate == "format" && t.script(f) != "" }) {
 		return
@@ -227,8 +225,7 @@ func (t *scriptSplitter) formats(found []GateCommand) {
 	}
 }
 
-// shell runs a line with the programs that the package's manager installed, as
-// scripts are run.
+// shell runs a line with the programs that the package's manager installed, as it runs scripts.
 func (t *scriptSplitter) shell(text string) []string {
 	up, bins := "", ""
 	for range depth(t.p.dir) + 1 {
@@ -238,7 +235,7 @@ func (t *scriptSplitter) shell(text string) []string {
 	return shell(`PATH="` + bins + `$PATH"; ` + text)
 }
 
-// line writes words so that a shell reads them as they are.
+// line quotes words for a shell.
 func line(env, words []string) string {
 	all := slices.Clone(env)
 	for _, w := range words {

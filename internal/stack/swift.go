@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
-// swiftKind is that of packages that SwiftPM fetches.
+// swiftKind is the kind of packages that SwiftPM fetches.
 const swiftKind = "swift"
 
 func swift() Stack {
@@ -76,8 +76,8 @@ func swift() Stack {
 	}
 }
 
-// swiftFilter makes a pattern of the name of a test of XCTest. One of Swift
-// Testing may be told in words that no filter takes.
+// swiftFilter makes a pattern of the name of an XCTest test. A Swift Testing test may have a
+// display name that no filter accepts.
 func swiftFilter(test string) (word, file string, ok bool) {
 	m := regexp.MustCompile(`^(?:\w+\.)?(\w+)[./](test\w*)$`).FindStringSubmatch(test)
 	if m == nil {
@@ -86,8 +86,8 @@ func swiftFilter(test string) (word, file string, ok bool) {
 	return `\.` + m[1] + "/" + m[2] + "$", "", true
 }
 
-// swiftFindings reads the lines of the compiler and of linters, each once: what
-// several targets are made of is told several times.
+// swiftFindings reads the lines of the compiler and of linters without duplicates: a file of
+// several targets is reported several times.
 func swiftFindings(in read.Input) read.Report { return in.Check(swiftLines(in), true) }
 
 func swiftLines(in read.Input) []nexus.Finding {
@@ -113,8 +113,8 @@ func swiftLines(in read.Input) []nexus.Finding {
 	return found
 }
 
-// swiftTest reads XCTest, of Linux and of macOS, and Swift Testing, which runs
-// after it. XCTest calls the whole path of a file, and Swift Testing its name.
+// swiftTest reads XCTest, of Linux and of macOS, and Swift Testing, which runs after it. XCTest
+// prints the full path of a file, and Swift Testing its name.
 func swiftTest(in read.Input) read.Report {
 	var (
 		failed = regexp.MustCompile(`^(\S.*?\.swift):(\d+): error: (?:-\[)?([\w.]+)[. ](\w+)\]? : (.+)$`)
@@ -167,8 +167,7 @@ func swiftIssue(in raw.Input, m []string) nexus.Finding {
 	return f
 }
 
-// swiftPins reads a Package.resolved, whose first version has its pins in an
-// object.
+// swiftPins reads a Package.resolved. Version 1 has its pins in an object.
 func swiftPins(text string) []Package {
 	type pin struct {
 		Identity, Package       string
@@ -197,8 +196,7 @@ func swiftPins(text string) []Package {
 	return sortedPackages(all)
 }
 
-// swiftLicence looks into the checkouts of a build, which are named as their
-// repositories are.
+// swiftLicence searches the checkouts of a build, which are named after their repositories.
 func swiftLicence(p PackageLocations, k Package) string {
 	for _, t := range p.Trees {
 		for _, dir := range p.matching(path.Join(t, ".build", "checkouts", "*")) {

@@ -6,33 +6,31 @@ import (
 	"strings"
 )
 
-// Syntax is how sources of a language look to somebody who reads lines and
+// Syntax describes the lexical form of a language's sources, for code that reads lines and
 // parses nothing.
 type Syntax struct {
 	Ends     []string  // of the names of files, in lower case
-	Comments []string  // what begins one that goes to the end of its line
-	Block    [2]string // what opens and closes one of several lines; empty: nothing does
+	Comments []string  // beginnings of comments that end with the line
+	Block    [2]string // begin and end of a comment of several lines; empty: there are none
 	Long     []string  // marks around literals of several lines
 	Quotes   string    // bytes around literals of one line
-	Unbuilt  bool      // what stands between #if 0 and #endif is not built
-	Exports  string    // pattern of what other files may use, whose last group that matched is the name; empty: not known
-	Heads    string    // pattern of a line that begins a function, whose last group that matched is its name; empty: not known
-	Dented   bool      // a function ends where its indentation does, and not at a brace
+	Unbuilt  bool      // code between #if 0 and #endif is not built
+	Exports  string    // pattern of exported names; the last group that matched is the name; empty: unknown
+	Heads    string    // pattern of a function's first line; the last group that matched is its name; empty: unknown
+	Dented   bool      // a function ends with its indentation, not at a brace
 	Faults   Mutations // zero: none are made
 }
 
-// Mutations are small changes of a line that make a program wrong, for tests to
-// notice.
+// Mutations are small changes of a line that make a program wrong, to check that tests notice.
 type Mutations struct {
-	Swaps   [][3]string // what it is called, what stands there, what it becomes
-	Nothing string      // what a line becomes that is a call and nothing else
+	Swaps   [][3]string // name, text, replacement
+	Nothing string      // replacement of a line that is only a call
 	Calls   bool        // there are such lines
-	Returns string      // pattern of a line that returns something: what stands before it, and the value; empty: not known
-	None    string      // what it returns instead
+	Returns string      // pattern of a return line: the part before the value, and the value; empty: unknown
+	None    string      // the value returned instead
 }
 
-// SyntaxOf returns how a file looks, false for one of a language that is not
-// known.
+// SyntaxOf returns the syntax of a file, and false for an unknown language.
 func SyntaxOf(file string) (Syntax, bool) {
 	ending := strings.ToLower(path.Ext(file))
 	for _, s := range All() {
@@ -45,7 +43,7 @@ func SyntaxOf(file string) (Syntax, bool) {
 	return first(bareSyntax(), func(x Syntax) bool { return slices.Contains(x.Ends, ending) })
 }
 
-// bareSyntax is how files of languages look that have no stack.
+// bareSyntax returns the syntax of languages without a stack.
 func bareSyntax() []Syntax {
 	return []Syntax{
 		braces(words(".dart"), Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}),
@@ -57,8 +55,8 @@ func bareSyntax() []Syntax {
 	}
 }
 
-// braces is how languages look that are written like C, with the usual swaps where it
-// has faults.
+// braces returns the syntax of languages that are written like C, with the usual swaps if f has
+// mutations.
 func braces(ends []string, f Mutations) Syntax {
 	if f.Calls {
 		f.Swaps = slices.Concat(compareSwaps(), signSwaps(), booleanSwaps("true", "false"))
@@ -66,29 +64,28 @@ func braces(ends []string, f Mutations) Syntax {
 	return Syntax{Ends: ends, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Quotes: "\"'`", Faults: f}
 }
 
-// typedHeads is how a function begins whose type stands before its name.
+// typedHeads matches the first line of a function whose type is before its name.
 const typedHeads = `^\s*(?:[\w@<][\w<>\[\],.?@]* )+(\w+)(?:<[^>]*>)?\([^;]*$`
 
-// begins returns a syntax with what a line looks like that begins a function.
+// begins returns the syntax with a pattern of a function's first line.
 func (s Syntax) begins(heads string) Syntax {
 	s.Heads = heads
 	return s
 }
 
-// with returns a syntax with what its files may export and marks of long literals.
+// with returns the syntax with a pattern of exported names and marks of long literals.
 func (s Syntax) with(exports string, long ...string) Syntax {
 	s.Exports, s.Long = exports, long
 	return s
 }
 
-// A line that returns something, where it ends with a semicolon, or may, and
-// where it ends with the line.
+// Patterns of a return line: with a semicolon at the end, with an optional one, and without.
 const (
 	returnsEnded = `^(\s*return )([^;{(\[]+?)(;?\s*)$`
 	returnsLine  = `^(\s*return )([^({\[]+?)(\s*)$`
 )
 
-// compareSwaps holds for almost all languages.
+// compareSwaps returns the swaps of comparisons that almost all languages have.
 func compareSwaps() [][3]string {
 	return [][3]string{
 		{"boundary", " <= ", " < "},

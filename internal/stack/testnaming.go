@@ -2,15 +2,15 @@ package stack
 
 import "regexp"
 
-// Naming turns the name of a test, as findings call it, into what a runner is
-// given to run that test alone: a word, and a file where it wants one. It is not
-// ok where the name could mean something else.
+// Naming converts the name of a test, as findings contain it, to the argument that makes a
+// runner run only that test: a word, and a file if the runner needs one. It returns false if
+// the name is ambiguous.
 type Naming struct {
 	Name string // as in [SingleTest.Name]
 	Word func(test string) (word, file string, ok bool)
 }
 
-// TestWord turns the name of a test into what its runner is given.
+// TestWord converts the name of a test to the argument for its runner.
 func TestWord(how, test string) (word, file string, ok bool) {
 	for _, s := range All() {
 		for _, n := range rows(s.Namings) {
@@ -22,14 +22,14 @@ func TestWord(how, test string) (word, file string, ok bool) {
 	return "", "", false
 }
 
-// RunningTestFinder tells which test, or the tests of which file, was under way when a
-// runner was ended, by the lines that it printed; empty where they do not tell.
+// RunningTestFinder finds the test, or the tests of a file, that was running when a runner was
+// killed, in the lines that it printed. It returns "" if they do not show it.
 type RunningTestFinder struct {
 	Format string // of the output
 	Test   func(lines []string) (test, file string)
 }
 
-// RunningTest returns what was under way in an output of a format.
+// RunningTest returns the test that was running according to an output of a format.
 func RunningTest(format string, lines []string) (test, file string) {
 	for _, s := range All() {
 		for _, r := range rows(s.Running) {
@@ -41,12 +41,12 @@ func RunningTest(format string, lines []string) (test, file string) {
 	return "", ""
 }
 
-// asIs is a name that its runner takes as it is.
+// asIs is a naming whose runner accepts the name unchanged.
 func asIs(name string) Naming {
 	return Naming{name, func(test string) (string, string, bool) { return test, "", true }}
 }
 
-// asRegexp is a name that its runner takes as a pattern between two marks.
+// asRegexp is a naming whose runner accepts the name as a pattern between two marks.
 func asRegexp(name, begin, end string) Naming {
 	return Naming{name, func(test string) (string, string, bool) { return begin + regexp.QuoteMeta(test) + end, "", true }}
 }

@@ -8,43 +8,43 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// Tests are how tests of a language are written. The patterns are those of
-// regexp, for lines of its files.
+// Tests describes how tests of a language are written. The patterns are regexps for lines of
+// its files.
 type Tests struct {
 	Ends     []string // of the names of its files
-	Inside   bool     // they stand in the files of the code
-	Within   []string // endings of names of files in which some may stand besides other things
-	Only     bool     // a file that is called test, tests or spec is a test
-	Names    []string // patterns of names of files that serve tests, besides those that languages share
-	Dirs     []string // names of directories in which all files of the language do, likewise
+	Inside   bool     // tests are in the files of the code
+	Within   []string // endings of names of files that may contain tests besides other code
+	Only     bool     // a file called test, tests or spec is a test
+	Names    []string // patterns of names of files that serve tests, besides the common ones
+	Dirs     []string // names of directories whose files of the language all serve tests, likewise
 	Declares string   // a test; the last group that matched is its name
-	Skips    string   // one that does not run
-	Focuses  string   // one that runs alone; empty where there is none
-	Asserts  string   // what checks something
+	Skips    string   // a skipped test
+	Focuses  string   // a test that runs alone; empty if there is none
+	Asserts  string   // an assertion
 	Weak     string   // an assertion that holds for almost anything
-	Swallows string   // what turns a failure into none
-	Quiets   string   // what tells a checker to look away
-	Mocks    string   // what replaces a module by a stand-in, whose name is the last group that matched
-	Reports  string   // a hook of a runner that decides what runs, and what is said of it
-	Inverts  string   // a mark of a test that is to fail
-	Exits    bool     // a file fails by how it exits, whatever stands in it
+	Swallows string   // code that hides a failure
+	Quiets   string   // a comment that silences a checker
+	Mocks    string   // code that replaces a module by a mock; the last group that matched is its name
+	Reports  string   // a runner hook that changes which tests run, and their report
+	Inverts  string   // a mark of a test that is expected to fail
+	Exits    bool     // the exit code of a file decides, whatever it contains
 }
 
-// Config is how checks are configured in some files, as patterns of lines.
+// Config describes how checks are configured in some files, as patterns of lines.
 type Config struct {
-	Files   []string // names, patterns of them, or directories with a slash behind them; in lower case
-	Runs    string   // what is run
-	Narrows string   // that less is
-	Loads   string   // what comes before the tests
-	Runner  bool     // the file is the program that runs the tests, or says which one does
+	Files   []string // names, patterns of them, or directories with a slash at the end; in lower case
+	Runs    string   // settings that choose what runs
+	Narrows string   // settings that make less run
+	Loads   string   // code that is loaded before the tests
+	Runner  bool     // the file is the program that runs the tests, or names it
 }
 
-// Plain reports whether the files are about nothing but checks, so that lines of
-// any checker's configuration may be in them.
+// Plain reports whether the files configure nothing but checks, so that they may contain lines
+// of any checker's configuration.
 func (c Config) Plain() bool { return c.Runs+c.Narrows+c.Loads == "" && !c.Runner }
 
-// ConfigOf returns how checks are configured in a file, and false for one that
-// configures none.
+// ConfigOf returns how checks are configured in a file, and false for a file that configures
+// none.
 func ConfigOf(file string) (Config, bool) {
 	for _, s := range All() {
 		for _, c := range s.Configs {
@@ -56,26 +56,26 @@ func ConfigOf(file string) (Config, bool) {
 	return Config{}, false
 }
 
-// Checks reports whether tests in a file check by what stands in it, and not by how
-// it exits; false for a language that is not known.
+// Checks reports whether tests in a file check by assertions and not by the exit code; false
+// for an unknown language.
 func Checks(file string) bool {
 	ending := path.Ext(file)
 	return slices.ContainsFunc(All(), func(s Stack) bool { return !s.Tests.Exits && slices.Contains(s.Tests.Ends, ending) })
 }
 
-// TestsInside reports whether a file is one of code in which its tests stand.
+// TestsInside reports whether a file is a code file that contains its tests.
 func TestsInside(file string) bool {
 	ending := path.Ext(file)
 	return slices.ContainsFunc(All(), func(s Stack) bool { return s.Tests.Inside && slices.Contains(s.Tests.Ends, ending) })
 }
 
-// MayHoldTests reports whether tests may stand in a file besides other things.
+// MayHoldTests reports whether a file may contain tests besides other code.
 func MayHoldTests(file string) bool {
 	ending := path.Ext(file)
 	return TestsInside(file) || slices.ContainsFunc(All(), func(s Stack) bool { return slices.Contains(s.Tests.Within, ending) })
 }
 
-// at reports whether a file is what a pattern of [Config.Files] names.
+// at reports whether a pattern of [Config.Files] matches a file.
 func at(pattern, file string) bool {
 	if strings.HasSuffix(pattern, "/") {
 		return strings.Contains("/"+path.Dir(file)+"/", "/"+pattern)
@@ -97,15 +97,15 @@ func IsTest(file string) bool {
 		strings.Contains("/"+file, "/tests/") || strings.Contains("/"+file, "/__tests__/")
 }
 
-// onlyTest reports whether a file is all the tests that there are, like test.js of
-// a small package, or tests.py of an application.
+// onlyTest reports whether a file contains all the tests of a project, like test.js of a small
+// package, or tests.py of an application.
 func onlyTest(stem, ending string) bool {
 	return (stem == "test" || stem == "tests" || stem == "spec") && slices.ContainsFunc(All(), func(s Stack) bool {
 		return s.Tests.Only && slices.Contains(s.Tests.Ends, ending)
 	})
 }
 
-// helpers are the names of files that serve tests, of all stacks.
+// helpers holds the names of files that serve tests, of all stacks.
 type helpers struct {
 	names    map[string]bool
 	endings  []string        // of names, from patterns that are an asterisk and an ending
@@ -117,7 +117,7 @@ func (h *helpers) is(base string) bool {
 	return h.names[base] || slices.ContainsFunc(h.endings, func(end string) bool { return strings.HasSuffix(base, end) }) || marked(h.patterns, []string{base})
 }
 
-// helping is made once: it is asked for each file of a tree.
+// helping is created once: it is used for each file of a tree.
 var helping = pattern.Once(collectHelpers)
 
 func collectHelpers() *helpers {
@@ -143,8 +143,7 @@ func collectHelpers() *helpers {
 	return h
 }
 
-// ServesTests reports whether a file is a test or serves tests alone: their data,
-// their helpers.
+// ServesTests reports whether a file is a test or serves only tests: their data, their helpers.
 func ServesTests(file string) bool {
 	if IsTest(file) {
 		return true

@@ -1,7 +1,7 @@
 package stack
 
-// Interfaces returns patterns of the files that a user interface is made of:
-// what shows it, what drives it, and what says which libraries it has.
+// Interfaces returns patterns of the files of a user interface: its views, its logic, and the
+// files that name its libraries.
 func Interfaces() []string {
 	return []string{
 		"*.html", "*.htm", "*.css", "*.scss", "*.sass", "*.less", "*.jsx", "*.tsx", "*.vue", "*.svelte", "*.astro", "*.mdx",

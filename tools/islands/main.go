@@ -1,6 +1,6 @@
-// Command islands bundles the scripts and the style of the web pages: from
-// src of the directory that it is given to static there, and packs all that is
-// in static into packed. It needs nothing but Go.
+// Command islands bundles the scripts and the style of the web pages from src of the given
+// directory to its static directory, and compresses all files of static into packed. It needs
+// nothing but Go.
 package main
 
 import (
@@ -53,7 +53,7 @@ func pack(from, to string) error {
 			return err
 		}
 		var b bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one
+		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
 		_, _ = w.Write(data)                                  // into memory
 		if err := w.Close(); err != nil {
 			return err

@@ -1,5 +1,5 @@
-// Command terminal draws what a terminal shows, as tmux capture-pane -e -p prints
-// it, as an SVG on standard output: terminal COLUMNS TITLE <CAPTURE.
+// Command terminal draws the content of a terminal, in the format of tmux capture-pane -e -p,
+// as an SVG on standard output: terminal COLUMNS TITLE <CAPTURE.
 package main
 
 import (
@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// Size of a cell, and of what is around the cells.
+// Size of a cell, and of the margins.
 const (
 	cell, line = 8.4, 19
 	margin     = 14
 	bar        = 30
 )
 
-// colors are the first sixteen, on a dark ground.
+// colors are the first sixteen, on a dark background.
 var colors = []string{
 	"#3b434c", "#ff8a4c", "#2cc79a", "#e69f00", "#7cc6f2", "#e29ac4", "#56c7d6", "#d7dce2",
 	"#7d8894", "#ffa877", "#6fdcb9", "#f2c45c", "#a4d8f7", "#eebbd8", "#8fdde8", "#ffffff",
@@ -27,7 +27,7 @@ var colors = []string{
 
 const ground, ink = "#14171b", "#d7dce2"
 
-// pen is how letters are drawn.
+// pen is the style of letters.
 type pen struct {
 	fore, back                        string
 	bold, dim, italic, under, reverse bool
@@ -96,7 +96,7 @@ func row(b *strings.Builder, p pen, text string, n int) pen {
 	return p
 }
 
-// write draws letters of one kind.
+// write draws letters of one style.
 func write(b *strings.Builder, p pen, text string, column, row int) {
 	fore, back := p.fore, p.back
 	if fore == "" {
@@ -116,7 +116,7 @@ func write(b *strings.Builder, p pen, text string, column, row int) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	text = strings.ReplaceAll(text, " ", "\u00a0") // others are drawn together, or not at all
+	text = strings.ReplaceAll(text, " ", "\u00a0") // SVG renderers collapse or drop other spaces
 	fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%d\" textLength=\"%.1f\" fill=\"%s\"", x, y+14, length, fore)
 	for _, a := range []struct {
 		is   bool
@@ -129,11 +129,11 @@ func write(b *strings.Builder, p pen, text string, column, row int) {
 	b.WriteString(">" + html.EscapeString(text) + "</text>\n")
 }
 
-// set changes the pen as a sequence says.
+// set changes the pen by an escape sequence.
 func (p pen) set(sequence string) pen {
 	all := strings.Split(sequence, ";")
 	for i := 0; i < len(all); i++ {
-		n, _ := strconv.Atoi(all[i]) // nothing is 0
+		n, _ := strconv.Atoi(all[i]) // an empty text is 0
 		switch {
 		case n == 0:
 			p = pen{}
@@ -180,7 +180,7 @@ func (p pen) set(sequence string) pen {
 	return p
 }
 
-// cube is a colour of the 256.
+// cube returns a colour of the 256-colour cube.
 func cube(n int) string {
 	switch {
 	case n < 16:

@@ -1,5 +1,5 @@
-// Package configure changes one setting in a file of a person or a project, once
-// all of the configuration with it is valid.
+// Package configure changes one setting in a settings file of a user or a project, if the
+// resulting configuration is valid.
 package configure
 
 import (
@@ -17,26 +17,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
-// Change is another value for a setting in one of the two files that a person
-// has: their own, or the project's.
+// Change is a new value for a setting in one of two files: the user's own, or the project's.
 type Change struct {
 	Key     string
 	Value   string // as in a file, or as in the environment
-	Unset   bool   // the file loses it
+	Unset   bool   // removes the setting from the file
 	Project bool   // it is the project's file
 }
 
-// ChangeResult is what became of a [Change].
+// ChangeResult is the result of a [Change].
 type ChangeResult struct {
 	Key     string
 	File    string
-	Written string // as the file has it now; empty: it does not
+	Written string // the value in the file; empty: none
 	Before  config.Setting
-	Now     config.Setting // what holds: another source may come before the file
+	Now     config.Setting // the setting in force: another source may have precedence over the file
 }
 
-// ApplyChange changes a setting in a file. Agree is asked first where a person has to agree; its error is that they
-// do not. Nothing is written where anything is wrong.
+// ApplyChange changes a setting in a file. It first calls agree if a person has to agree; an
+// error of agree means refusal. On any error nothing is written.
 func ApplyChange(ctx context.Context, a *app.App, c Change, agree func(why string) error) (ChangeResult, error) {
 	k, path, err := config.FindKey(c.Key)
 	if err != nil {
@@ -62,7 +61,7 @@ func ApplyChange(ctx context.Context, a *app.App, c Change, agree func(why strin
 	if done.File, err = settingsFile(name, c.Project); err != nil {
 		return done, err
 	}
-	if why := config.ConsentReason(s, path, done.Written); why != "" && !c.Project { // the project's file is held to what it may say
+	if why := config.ConsentReason(s, path, done.Written); why != "" && !c.Project { // the project's settings are limited anyway
 		if err := agree(why); err != nil {
 			return done, err
 		}
@@ -83,7 +82,8 @@ func ApplyChange(ctx context.Context, a *app.App, c Change, agree func(why strin
 	})
 }
 
-// checkNoSecret refuses what looks like a key: files of settings are read by many.
+// checkNoSecret returns an error for a value that may be a key: settings files have many
+// readers.
 func checkNoSecret(mask *secret.Masker, key, value string) error {
 	what, _, found := mask.FindCertainKey([]byte(value))
 	if !found && string(mask.Mask([]byte(value))) == value {
@@ -98,7 +98,8 @@ func checkNoSecret(mask *secret.Masker, key, value string) error {
 	}
 }
 
-// settingLookup returns how to find a setting in a configuration; an invalid one has none.
+// settingLookup returns a function that finds a setting in a configuration; an invalid
+// configuration has none.
 func settingLookup(c config.Config, o config.Origins, err error) func(string) config.Setting {
 	return func(key string) config.Setting {
 		if err == nil {
@@ -112,8 +113,8 @@ func settingLookup(c config.Config, o config.Origins, err error) func(string) co
 	}
 }
 
-// settingsFile returns the file behind a name. One's own may be a link to where it
-// is kept; the project's may not, as a repository could make any file of it.
+// settingsFile returns the path behind a name. The user's own file may be a link; the project's
+// may not, because a repository could link it to any file.
 func settingsFile(name string, project bool) (string, error) {
 	info, err := os.Lstat(name)
 	switch {
@@ -136,8 +137,7 @@ func settingsFile(name string, project bool) (string, error) {
 	return to, disk.WrapError("follow "+name, err)
 }
 
-// editedText returns the text of a file with another value; written is empty where it
-// loses it.
+// editedText returns the text of a file with another value; an empty written removes it.
 func editedText(file string, path []string, written string) (string, error) {
 	data, err := config.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -163,8 +163,8 @@ func editedText(file string, path []string, written string) (string, error) {
 	return text, nil
 }
 
-// modeOf returns who may read a file: who could before, and the user alone for a
-// new one of theirs.
+// modeOf returns the permissions of a file: unchanged for an existing one, and only for the
+// user for a new one of theirs.
 func modeOf(file string, project bool) fs.FileMode {
 	if info, err := os.Stat(file); err == nil {
 		return info.Mode().Perm()

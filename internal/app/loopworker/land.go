@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
 )
 
-// landItem lands a result, unless people did something about the same meanwhile.
+// landItem lands a result, unless people changed the same meanwhile.
 func (h *LoopWorker) landItem(ctx context.Context, f nexus.ItemOffered, l *improve.Loop) ([]nexus.Fact, error) {
 	i := l.Item(f.Item)
 	s, err := h.place.Replay(ctx, f.Item)
@@ -57,7 +57,7 @@ func (h *LoopWorker) landItem(ctx context.Context, f nexus.ItemOffered, l *impro
 	return []nexus.Fact{landed}, nil
 }
 
-// deliverRun asks for what a run landed to be on a branch, once, and does it.
+// deliverRun requests the delivery of a run's landed work to a branch, once, and executes it.
 func (h *LoopWorker) deliverRun(ctx context.Context, s *state.State, target string) (*state.State, error) {
 	asked := slices.ContainsFunc(s.Requests, func(r state.Request) bool { return r.Verb == nexus.VerbLand && r.ID == target })
 	if !asked {
@@ -68,8 +68,8 @@ func (h *LoopWorker) deliverRun(ctx context.Context, s *state.State, target stri
 	return h.app.Deliver(ctx, h.place, s.Run, nil)
 }
 
-// prepareThemeBranch makes the branch of a theme on the newest tip, or moves it there if nothing of it
-// waits for a person any more. A checkout of it moves along.
+// prepareThemeBranch creates the branch of a theme on the newest tip, or moves it there if no
+// result on it waits for a person any more. A checkout of the branch is updated, too.
 func (h *LoopWorker) prepareThemeBranch(ctx context.Context, branch string, l *improve.Loop) (err error) {
 	if branch == l.Target {
 		return nil
@@ -101,9 +101,10 @@ func (h *LoopWorker) prepareThemeBranch(ctx context.Context, branch string, l *i
 	return trees.Land(ctx, branch, tip, at)
 }
 
-// updateBranch merges the newest commits of the target into a branch on which results wait, so that what is found on the tip
-// is done there, too. Where that is no clean merge, or gates fail on it that pass on the tip, nothing moves, and it
-// returns why: a person is to settle what waits. Who has the branch checked out sees it move along.
+// updateBranch merges the newest commits of the target into a branch with waiting results, so
+// that findings on the tip are fixed there, too. If the merge has conflicts, or gates fail on
+// it that pass on the tip, nothing moves, and it returns why: a person must decide about the
+// waiting results. A checkout of the branch is updated, too.
 func (h *LoopWorker) updateBranch(ctx context.Context, branch, tip string, l *improve.Loop) (why string, err error) {
 	at, err := h.place.Repo.Resolve(ctx, "refs/heads/"+branch)
 	if err != nil {
@@ -148,7 +149,7 @@ func (h *LoopWorker) updateBranch(ctx context.Context, branch, tip string, l *im
 	}
 	if len(red) == 0 {
 		err = trees.Land(ctx, branch, commit, at)
-		if e, ok := errors.AsType[*nexus.Error](err); ok { // such as files of a checkout that somebody works on
+		if e, ok := errors.AsType[*nexus.Error](err); ok { // such as files of a checkout with changes
 			return fmt.Sprintf("results wait on %s, which cannot get the newest commits of %s: %s", branch, l.Target, e.Message), nil
 		}
 		return "", err
@@ -157,7 +158,7 @@ func (h *LoopWorker) updateBranch(ctx context.Context, branch, tip string, l *im
 	return fmt.Sprintf("results wait on %s, and with the newest commits of %s, %s fails there: %s", branch, l.Target, gates, settle), nil
 }
 
-// newlyRedGates returns the gates that let one commit through and not the other.
+// newlyRedGates returns the gates that pass on one commit and not on the other.
 func (h *LoopWorker) newlyRedGates(ctx context.Context, commit, than string) ([]string, error) {
 	red, err := h.order.Judge(ctx, commit)
 	if err != nil || len(red) == 0 {
@@ -167,8 +168,8 @@ func (h *LoopWorker) newlyRedGates(ctx context.Context, commit, than string) ([]
 	return slices.DeleteFunc(red, func(name string) bool { return slices.Contains(before, name) }), err
 }
 
-// landingConflict returns the rule that keeps a result from landing because of what others
-// committed since it was begun.
+// landingConflict returns the rule that keeps a result from landing because of commits of
+// others since it was begun.
 func (h *LoopWorker) landingConflict(ctx context.Context, i *improve.Item, target string, l *improve.Loop) (improve.Rule, string, error) {
 	branches := []string{l.Target}
 	if target != l.Target {
@@ -211,15 +212,15 @@ type foreignCommit struct {
 	files      []string
 }
 
-// mostForeign is how many commits of others are read.
+// mostForeign is the number of commits of others that are read.
 const mostForeign = 200
 
-// foreignCommits returns the commits of others on a branch that a commit does not have.
+// foreignCommits returns the commits of others on a branch that are not in a commit's history.
 func (h *LoopWorker) foreignCommits(ctx context.Context, since, branch string, l *improve.Loop) ([]foreignCommit, error) {
 	return h.logForeign(ctx, since, branch, l, "--no-merges")
 }
 
-// logForeign is that with options of git log.
+// logForeign is the same with options of git log.
 func (h *LoopWorker) logForeign(ctx context.Context, since, branch string, l *improve.Loop, options ...string) ([]foreignCommit, error) {
 	const format = "--format=%x00%H%x00%an%x00%(trailers:key=Nexus-Attempt,valueonly)"
 	args := append([]string{
@@ -232,8 +233,9 @@ func (h *LoopWorker) logForeign(ctx context.Context, since, branch string, l *im
 	return parseForeign(out, l), nil
 }
 
-// parseForeign reads what git log printed of commits: each is an empty text, its name, its author and its
-// attempt, and then the names of its files, the first after an end of a line. Each text ends with a NUL.
+// parseForeign parses the output of git log: each commit is an empty text, its name, its author
+// and its attempt, and then the names of its files, the first after an end of a line. Each text
+// ends with a NUL.
 func parseForeign(out string, l *improve.Loop) []foreignCommit {
 	var all []foreignCommit
 	texts := strings.Split(out, "\x00")
@@ -254,8 +256,9 @@ func parseForeign(out string, l *improve.Loop) []foreignCommit {
 	return all
 }
 
-// isDeterministic are the strategies that find the same in the same tree, whatever else goes on. What test-coverage
-// lists depends on the history: a landing that changes a file makes its untested lines count for more.
+// isDeterministic reports whether a strategy finds the same in the same tree, independent of
+// all else. The list of test-coverage depends on the history: a landing that changes a file
+// makes its untested lines count for more.
 func isDeterministic(strategy string) bool {
 	switch strategy {
 	case "working-dir", "flaky-tests", "slow-tests", "test-coverage", "performance", "issues", "ideas", "benchmarks", "outdated":
@@ -264,7 +267,7 @@ func isDeterministic(strategy string) bool {
 	return true
 }
 
-// compareLanding returns what a landing made worse.
+// compareLanding returns the regressions of a landing.
 func (h *LoopWorker) compareLanding(ctx context.Context, f nexus.LandingWatched, l *improve.Loop) ([]nexus.Fact, error) {
 	i := l.Item(f.Item)
 	free, err := discover.Free(l.Rules.Strategies)
@@ -283,7 +286,7 @@ func (h *LoopWorker) compareLanding(ctx context.Context, f nexus.LandingWatched,
 	return []nexus.Fact{nexus.LandingWeighed{Item: f.Item, Worse: improve.CompareFindings(redFindings(before, blind), redFindings(after, blind))}}, nil
 }
 
-// incompleteStrategies returns the strategies that did not see all that there is on one of two trees.
+// incompleteStrategies returns the strategies that did not list everything on one of two trees.
 func incompleteStrategies(results ...discover.Result) map[string]bool {
 	blind := map[string]bool{}
 	for _, r := range results {
@@ -313,7 +316,7 @@ func redFindings(r discover.Result, blind map[string]bool) []improve.RedFinding 
 	return all
 }
 
-// revertLanding takes a landing back.
+// revertLanding reverts a landing.
 func (h *LoopWorker) revertLanding(ctx context.Context, f nexus.RevertSought, l *improve.Loop) (facts []nexus.Fact, err error) {
 	i := l.Item(f.Item)
 	trees, err := worktree.Open(ctx, h.place.Repo, h.place.State)
@@ -339,8 +342,8 @@ func (h *LoopWorker) revertLanding(ctx context.Context, f nexus.RevertSought, l 
 	return []nexus.Fact{nexus.ItemReverted{Item: f.Item, Commit: commit}}, nil
 }
 
-// checkRevert refuses a commit that takes a landing back and fails gates that pass without it. The
-// tree from before the landing was good enough then.
+// checkRevert returns an error for a revert that fails gates which pass without it. The tree
+// from before the landing was good enough then.
 func (h *LoopWorker) checkRevert(ctx context.Context, commit, tree, at string, i *improve.Item) error {
 	if was, err := h.place.Repo.Tree(ctx, i.Before); err != nil || was == tree {
 		return err

@@ -1,5 +1,5 @@
-// Package loopworker does on this machine what a loop decided that finds work, does it and
-// lands it: it looks, has runs work and land, takes landings back, and hears what happens.
+// Package loopworker executes the decisions of an improvement loop on this machine: it finds
+// work, runs and lands it, reverts landings, and watches for events.
 package loopworker
 
 import (
@@ -31,34 +31,34 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// Options say how it is done.
+// Options configure a LoopWorker.
 type Options struct {
 	Quiet   improve.Hours
-	Due     func(after time.Time) time.Time // when a cycle begins; nil: there is no schedule
-	Seed    string                          // lineMarks names and waits; empty draws at random
+	Due     func(after time.Time) time.Time // start of the next cycle; nil: there is no schedule
+	Seed    string                          // for names and waits; empty draws at random
 	Traffic provider.Traffic
 
 	Forge  *forge.Ref // the project in which pull requests are opened; nil: none are
 	Client forge.Client
 
-	// Find looks at a commit.
+	// Find searches a commit for work.
 	Find func(ctx context.Context, q FindRequest) (discover.Result, error)
-	// Judge returns the gates that do not let a commit through.
+	// Judge returns the gates that fail on a commit.
 	Judge func(ctx context.Context, at string) (red []string, err error)
-	// Follow returns who follows a run that works on something; nil: nobody does.
+	// Follow returns the watcher of an item's run; nil: none.
 	Follow func() app.Watcher
 }
 
-// FindRequest says what is looked at.
+// FindRequest describes a search.
 type FindRequest struct {
 	At         string   // commit or branch
-	Only       string   // the one finding that is wanted; empty: all
-	Strategies []string // that look
+	Only       string   // the only finding to search for; empty: all
+	Strategies []string // that search
 	Most       nexus.Money
-	Tell       run.RecordFunc // records what models cost, as it is paid; nil: nobody does
+	Tell       run.RecordFunc // records the cost of models, as it is paid; nil: it is not recorded
 }
 
-// LoopWorker are a loop's on this machine. They implement [run.LoopWorker].
+// LoopWorker executes a loop's decisions on this machine. It implements [run.LoopWorker].
 type LoopWorker struct {
 	app    *app.App
 	place  *app.Repository
@@ -66,7 +66,7 @@ type LoopWorker struct {
 	order  Options
 }
 
-// New returns the hands of a loop.
+// New returns the worker of a loop.
 func New(a *app.App, p *app.Repository, c config.Config, o Options) *LoopWorker {
 	return &LoopWorker{app: a, place: p, config: c, order: o}
 }
@@ -99,13 +99,13 @@ func (h *LoopWorker) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop
 	}
 }
 
-// Bounds of what is recorded of a cycle.
+// Limits for the recorded facts of a cycle.
 const (
 	mostWanted = 20
 	mostLeft   = 50
 )
 
-// findWork finds out what people made of results, and what there is to do on the newest tip.
+// findWork reads the decisions of people about results, and searches the newest tip for work.
 func (h *LoopWorker) findWork(ctx context.Context, f nexus.CycleStarted, l *improve.Loop, tell run.RecordFunc) ([]nexus.Fact, error) {
 	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+l.Target)
 	if err != nil {
@@ -171,8 +171,8 @@ func leftOut(x nexus.Wanted, rule improve.Rule, why string) nexus.LeftOut {
 	return nexus.LeftOut{Finding: x.Finding, Title: x.Title, Rule: string(rule), Why: why}
 }
 
-// settleResults finds out what people made of the results that waited for them, and tells the
-// loop, too.
+// settleResults reads the decisions of people about the waiting results, and updates the loop,
+// too.
 func (h *LoopWorker) settleResults(ctx context.Context, tip string, l *improve.Loop) ([]nexus.Fact, error) {
 	var facts []nexus.Fact
 	for _, i := range l.Waiting() {
@@ -194,8 +194,9 @@ func (h *LoopWorker) settleResults(ctx context.Context, tip string, l *improve.L
 	return facts, nil
 }
 
-// resultOutcome says what people made of a result on a branch; empty while it waits. Left is whether the branch is still there
-// though they took over what it has in another form, such as one commit for all.
+// resultOutcome returns the decision of people about a result on a branch, "" while it waits.
+// Left is true if the branch still exists although they merged its content in another form,
+// such as one commit for all.
 func (h *LoopWorker) resultOutcome(ctx context.Context, l *improve.Loop, i *improve.Item, branch, commit, tip string) (how string, left bool, err error) {
 	if merged, err := h.isAncestor(ctx, commit, tip); err != nil || merged {
 		return nexus.ResultMerged, false, err
@@ -214,7 +215,7 @@ func (h *LoopWorker) resultOutcome(ctx context.Context, l *improve.Loop, i *impr
 			return "", false, err
 		}
 	}
-	if !discover.Paid(i.Wanted.Strategy) { // nobody pays to hear the same opinion again
+	if !discover.Paid(i.Wanted.Strategy) { // the same opinion is not paid for twice
 		r, err := h.order.Find(ctx, FindRequest{At: tip, Only: i.Wanted.Finding, Strategies: []string{i.Wanted.Strategy}})
 		if err != nil {
 			return "", false, err
@@ -229,7 +230,8 @@ func (h *LoopWorker) resultOutcome(ctx context.Context, l *improve.Loop, i *impr
 	return nexus.ResultRejected, false, nil
 }
 
-// hasChanged reports whether one of some files is another one at the tip than where work began.
+// hasChanged reports whether one of some files differs between the tip and the start of the
+// work.
 func (h *LoopWorker) hasChanged(ctx context.Context, since, tip string, files []string) (bool, error) {
 	if there, err := h.hasRevision(ctx, since); err != nil || !there || since == "" {
 		return false, err
@@ -238,7 +240,7 @@ func (h *LoopWorker) hasChanged(ctx context.Context, since, tip string, files []
 	return slices.ContainsFunc(all, func(c git.Change) bool { return slices.Contains(files, c.Path) }), err
 }
 
-// isAncestor reports whether the user's repository has one commit below another.
+// isAncestor reports whether one commit is an ancestor of another in the user's repository.
 func (h *LoopWorker) isAncestor(ctx context.Context, commit, tip string) (bool, error) {
 	if commit == "" {
 		return false, nil
@@ -265,17 +267,18 @@ func (h *LoopWorker) hasRevision(ctx context.Context, rev string) (bool, error) 
 	return err == nil, err
 }
 
-// treeSnapshot is a tree as findings are about it.
+// treeSnapshot is the tree that findings are about.
 type treeSnapshot struct {
 	*LoopWorker
 
 	tip     string
 	blobs   map[string]string
-	marks   map[string][]string // lineMarks the lines of a file, for a strategy
-	renewed map[string]string   // branches that were to get the newest commits, and why they could not
+	marks   map[string][]string // the marks of a file's lines, for a strategy
+	renewed map[string]string   // branches that could not get the newest commits, with the reason
 }
 
-// checkFinding returns what the loop knows of a finding, and the rule by which it is left out; none where it may be taken up.
+// checkFinding returns the description of a finding, and the rule that excludes it; none if it
+// may be worked on.
 func (s *treeSnapshot) checkFinding(ctx context.Context, f finding.Finding, l *improve.Loop) (nexus.Wanted, nexus.LeftOut, error) {
 	x, err := s.describeFinding(ctx, f)
 	if err != nil {
@@ -301,7 +304,7 @@ func (s *treeSnapshot) checkFinding(ctx context.Context, f finding.Finding, l *i
 	return x, nexus.LeftOut{}, nil
 }
 
-// describeFinding returns what the loop knows of a finding.
+// describeFinding returns the loop's description of a finding.
 func (s *treeSnapshot) describeFinding(ctx context.Context, f finding.Finding) (nexus.Wanted, error) {
 	x := nexus.Wanted{Finding: f.ID, Strategy: f.Strategy, Title: f.Title, Files: f.Files()}
 	if s.blobs == nil {
@@ -318,7 +321,7 @@ func (s *treeSnapshot) describeFinding(ctx context.Context, f finding.Finding) (
 	}
 	sum := sha256.New()
 	for _, file := range x.Files {
-		_, _ = fmt.Fprintf(sum, "%s %s\n", s.blobs[file], file) // a hash takes all
+		_, _ = fmt.Fprintf(sum, "%s %s\n", s.blobs[file], file) // a hash accepts all
 	}
 	x.Mark = hex.EncodeToString(sum.Sum(nil)[:8])
 	for _, at := range f.Places[:min(len(f.Places), 50)] {
@@ -350,7 +353,8 @@ func (s *treeSnapshot) lineMarks(ctx context.Context, strategy, file string) ([]
 	return s.marks[key], nil
 }
 
-// storePlan stores the plan that does what was found, as a person's file of it would be read.
+// storePlan stores the plan that fixes a finding, in the form in which it is read from a
+// person's file.
 func (h *LoopWorker) storePlan(f finding.Finding) (string, error) {
 	size := h.config.Limits.Size
 	data, err := json.Marshal(f.Plan(size.Minutes))
@@ -377,8 +381,8 @@ func (h *LoopWorker) storePlan(f finding.Finding) (string, error) {
 	return store.Put(data)
 }
 
-// workOnItem does what was taken up, in a run of its own. One that a dead process left is taken
-// up; one that ended is only told of.
+// workOnItem works on an item in a run of its own. It resumes the run of a dead process; of a
+// run that ended it only reports the result.
 func (h *LoopWorker) workOnItem(ctx context.Context, f nexus.ItemTaken) ([]nexus.Fact, error) {
 	s, err := h.conductItem(ctx, f)
 	stopped := errors.Is(context.Cause(ctx), run.ErrStopped)
@@ -410,8 +414,8 @@ func (h *LoopWorker) workOnItem(ctx context.Context, f nexus.ItemTaken) ([]nexus
 	return []nexus.Fact{w}, err
 }
 
-// externalFailure reports whether nothing came of a run for a reason that has nothing to do with its
-// work, and from when on that may be otherwise, where it is known.
+// externalFailure reports whether a run failed for a reason unrelated to its work, and from
+// when on it may succeed, if that is known.
 func externalFailure(s *state.State, err error, now time.Time) (is bool, again time.Time) {
 	if c := s.OverCap; c != nil && c.Cap == "day" {
 		return true, now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
@@ -420,7 +424,7 @@ func externalFailure(s *state.State, err error, now time.Time) (is bool, again t
 	return err != nil || halted || s.OnlyBroken(), time.Time{}
 }
 
-// failureReason says why nothing came of a run.
+// failureReason returns why a run failed.
 func failureReason(s *state.State, why string) string {
 	for _, t := range s.Tasks {
 		if t.Why != "" && t.Status != nexus.Landed {
@@ -433,7 +437,7 @@ func failureReason(s *state.State, why string) string {
 	return why
 }
 
-// conductItem takes the run of an item to its end.
+// conductItem executes the run of an item to its end.
 func (h *LoopWorker) conductItem(ctx context.Context, f nexus.ItemTaken) (*state.State, error) {
 	o := app.RunOptions{Headless: true, Seed: h.itemSeed(f.Item), Traffic: h.order.Traffic}
 	there, err := h.hasRun(ctx, f.Item)
@@ -455,7 +459,7 @@ func (h *LoopWorker) conductItem(ctx context.Context, f nexus.ItemTaken) (*state
 	c := h.config
 	c.Target, c.Land, c.StatusFile = f.Base, false, ""
 	c.Limits.RunMoney = f.Reserved
-	if c.Limits.Approval == nexus.ApproveCommits { // what is published waits for a person there
+	if c.Limits.Approval == nexus.ApproveCommits { // publishing waits for a person there
 		c.Limits.Approval = nexus.ApproveDestructive
 	}
 	var w app.Watcher
@@ -465,7 +469,7 @@ func (h *LoopWorker) conductItem(ctx context.Context, f nexus.ItemTaken) (*state
 	return h.app.Conduct(ctx, h.place, c, &o, w)
 }
 
-// itemSeed draws for an item what was drawn for it before.
+// itemSeed returns the same seed for an item each time.
 func (h *LoopWorker) itemSeed(item nexus.RunID) string {
 	if h.order.Seed == "" {
 		return ""
@@ -479,7 +483,7 @@ func (h *LoopWorker) hasRun(ctx context.Context, id nexus.RunID) (bool, error) {
 	return slices.ContainsFunc(all, func(r journal.Run) bool { return r.ID == id }), err
 }
 
-// loadPlan reads a plan that was stored.
+// loadPlan reads a stored plan.
 func (h *LoopWorker) loadPlan(hash string) (*nexus.Plan, error) {
 	store, err := h.place.Blobs()
 	if err != nil {

@@ -12,18 +12,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// errNoForge says that branches cannot go anywhere.
+// errNoForge is the error that there is no forge to push branches to.
 var errNoForge = errors.New("no forge is set for pull requests")
 
-// updatePullRequest pushes the branch of a theme, and lets its pull request say what waits there. Nothing is forced, and
-// nothing is pushed to a branch whose pull request people ended.
-// A branch that is on the forge already, and a pull request that a dead process opened, are found.
+// updatePullRequest pushes the branch of a theme, and lists the waiting results in its pull
+// request. It forces nothing, and pushes nothing to a branch whose pull request people ended.
+// It finds a branch that is on the forge already, and a pull request that a dead process
+// opened.
 func (h *LoopWorker) updatePullRequest(ctx context.Context, f nexus.PullSought, l *improve.Loop) ([]nexus.Fact, error) {
 	ref := h.order.Forge
 	if ref == nil {
 		return nil, errNoForge
 	}
-	if p := l.Pull(f.Branch); p != nil && p.Number > 0 { // people may have ended it since the last look
+	if p := l.Pull(f.Branch); p != nil && p.Number > 0 { // people may have ended it since the last check
 		how, err := h.fetchPullResult(ctx, p)
 		if err != nil {
 			return nil, withHint(err)
@@ -53,8 +54,9 @@ func (h *LoopWorker) updatePullRequest(ctx context.Context, f nexus.PullSought, 
 	return []nexus.Fact{nexus.PullTold{Branch: f.Branch, Commit: f.Commit, Number: made.Number, Web: made.Web, New: fresh}}, nil
 }
 
-// recoverEndedPull returns what follows where a process opened the pull request, died before it could tell so, and people
-// ended it since: it is told, and nothing is pushed or opened again.
+// recoverEndedPull returns the facts for a pull request that a process opened before it died
+// without recording it, and that people ended since. It is recorded, and nothing is pushed or
+// opened again.
 func (h *LoopWorker) recoverEndedPull(ctx context.Context, f nexus.PullSought, l *improve.Loop) ([]nexus.Fact, error) {
 	if p := l.Pull(f.Branch); p != nil && p.Number > 0 {
 		return nil, nil
@@ -74,7 +76,7 @@ func (h *LoopWorker) recoverEndedPull(ctx context.Context, f nexus.PullSought, l
 	return nil, nil
 }
 
-// withHint says an error with what to do about it: nobody is there to see more than its text.
+// withHint returns an error with its remedy in the text: no person sees more than the text.
 func withHint(err error) error {
 	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Hint != "" {
 		return fmt.Errorf("%w; %s", err, e.Hint)
@@ -82,7 +84,7 @@ func withHint(err error) error {
 	return err
 }
 
-// pullTitle is what a pull request of a theme is called.
+// pullTitle returns the title of a theme's pull request.
 func pullTitle(branch string, results int) string {
 	theme := strings.TrimPrefix(branch, nexus.Theme)
 	if results == 1 {
@@ -91,11 +93,11 @@ func pullTitle(branch string, results int) string {
 	return fmt.Sprintf("nexus improve: %s (%d results)", theme, results)
 }
 
-// maxListed is how many results a pull request names.
+// maxListed is the number of results that a pull request names.
 const maxListed = 100
 
-// pullBody says what waits on a branch, and what a person may do. What was found is text of the
-// repository: it stands as code, where no word of it means anything to a forge.
+// pullBody describes the results that wait on a branch, and the options of a person. A finding
+// is text of the repository: it is written as code, so that a forge interprets no word of it.
 func pullBody(items []*improve.Item) string {
 	var b strings.Builder
 	b.WriteString("`nexus improve` found this, did it, and waits for you. Every commit builds, and passed the same gates and review " +
@@ -115,14 +117,14 @@ func pullBody(items []*improve.Item) string {
 	return b.String()
 }
 
-// asCode writes a text so that a forge shows it as it is, also within a table.
+// asCode writes a text as code, which a forge shows unchanged, also within a table.
 func asCode(text string) string {
 	text = strings.Join(strings.Fields(strings.NewReplacer("`", "'", "|", "/").Replace(text)), " ")
 	return "`" + text + "`"
 }
 
-// closedPulls finds out what people made of pull requests, and of the results that waited there. One that
-// cannot be asked about waits on; notes say why.
+// closedPulls reads the decisions of people about pull requests, and about their waiting
+// results. A pull request that cannot be read continues to wait; notes explain why.
 func (h *LoopWorker) closedPulls(ctx context.Context, l *improve.Loop) (facts []nexus.Fact, notes []string) {
 	if h.order.Forge == nil {
 		return nil, nil
@@ -141,7 +143,7 @@ func (h *LoopWorker) closedPulls(ctx context.Context, l *improve.Loop) (facts []
 	return facts, notes
 }
 
-// fetchPullResult says what people made of a pull request; empty while it is open.
+// fetchPullResult returns the decision of people about a pull request, "" while it is open.
 func (h *LoopWorker) fetchPullResult(ctx context.Context, p *improve.Pull) (string, error) {
 	is, err := h.order.Client.PullOf(ctx, *h.order.Forge, p.Number)
 	if err != nil {
@@ -150,7 +152,7 @@ func (h *LoopWorker) fetchPullResult(ctx context.Context, p *improve.Pull) (stri
 	return pullResult(is), nil
 }
 
-// pullResult says what people made of a pull request; empty while it is open.
+// pullResult returns the decision of people about a pull request, "" while it is open.
 func pullResult(p forge.Pull) string {
 	return map[forge.PullState]string{forge.PullMerged: nexus.ResultMerged, forge.PullClosed: nexus.ResultRejected}[p.State]
 }

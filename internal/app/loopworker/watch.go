@@ -13,18 +13,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 )
 
-// pollInterval is how often it is looked whether something happened that a loop waits for.
+// pollInterval is the interval of the checks for events that a loop waits for.
 const pollInterval = time.Second
 
-// The things that a loop can wait for, besides a schedule.
+// The events that a loop can wait for, besides a schedule.
 const (
 	WatchFiles   = "files"
 	WatchCommits = "commits"
 	WatchGate    = "gate"
 )
 
-// Watch wakes a loop when what it waits for happens, until the context ends. What the loop
-// landed itself is no news to it. What cannot be looked at is looked at again.
+// Watch wakes a loop when an awaited event happens, until the context ends. The loop's own
+// landings do not count. A failed check is repeated.
 func (h *LoopWorker) Watch(ctx context.Context, kind string, l *improve.Loop, woken chan<- string) {
 	if kind != WatchFiles && kind != WatchCommits && kind != WatchGate {
 		return
@@ -54,12 +54,12 @@ func (h *LoopWorker) Watch(ctx context.Context, kind string, l *improve.Loop, wo
 		}
 		select {
 		case woken <- why:
-		default: // it is told already
+		default: // a wake-up is pending already
 		}
 	}
 }
 
-// hasOnlyOwnCommits reports whether a loop made all commits that a branch has got.
+// hasOnlyOwnCommits reports whether a loop made all new commits of a branch.
 func (h *LoopWorker) hasOnlyOwnCommits(ctx context.Context, since, tip string, l *improve.Loop) bool {
 	if since == "" {
 		return false
@@ -68,7 +68,7 @@ func (h *LoopWorker) hasOnlyOwnCommits(ctx context.Context, since, tip string, l
 	return err == nil && len(theirs) == 0
 }
 
-// failingGate says which gate fails on a commit.
+// failingGate returns the gate that fails on a commit.
 func (h *LoopWorker) failingGate(ctx context.Context, commit string) string {
 	red, err := h.order.Judge(ctx, commit)
 	if err != nil || len(red) == 0 {
@@ -77,13 +77,13 @@ func (h *LoopWorker) failingGate(ctx context.Context, commit string) string {
 	return fmt.Sprintf("%s fails on %.9s", strings.Join(red, ", "), commit)
 }
 
-// watchedState is what is looked at for news.
+// watchedState is the state that is compared to detect events.
 type watchedState struct {
 	tip   string // commit that a branch is at
-	files string // stands for the files that are not committed
+	files string // hash of the files that are not committed
 }
 
-// watchedState returns what is there now.
+// currentState returns the present state.
 func (h *LoopWorker) currentState(ctx context.Context, kind, target string) (watchedState, error) {
 	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+target)
 	if err != nil || kind != WatchFiles || h.place.Repo.Work == "" {
@@ -94,7 +94,7 @@ func (h *LoopWorker) currentState(ctx context.Context, kind, target string) (wat
 		return watchedState{}, err
 	}
 	sum := sha256.New()
-	_, _ = fmt.Fprintf(sum, "%s\n", out) // a hash takes all
+	_, _ = fmt.Fprintf(sum, "%s\n", out) // a hash accepts all
 	for entry := range strings.SplitSeq(out, "\x00") {
 		if len(entry) < 4 {
 			continue

@@ -10,15 +10,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// exportMask masks what leaves the machine. Data has the name of its content, so what
-// is masked has another name, and events get that one.
+// exportMask masks everything that leaves the machine. The name of data is the hash of its
+// content, so masked data has another name, and events get that name.
 type exportMask struct {
 	blobs   *journal.BlobStore
 	mask    func([]byte) []byte
-	renamed map[string]string // hash of what is masked, by the hash of what it was
+	renamed map[string]string // hash of the masked data, by the original hash
 }
 
-// findMasked reads all data that events name, and finds out what is masked of it.
+// findMasked reads all data that events name, and determines which of it is masked.
 func (c exportMask) findMasked(named []string, m *TransferResult) error {
 	for _, hash := range named {
 		data, err := c.blobs.Get(hash)
@@ -35,7 +35,7 @@ func (c exportMask) findMasked(named []string, m *TransferResult) error {
 	return nil
 }
 
-// maskedName returns the name that data has in the file.
+// maskedName returns the name of data in the file.
 func (c exportMask) maskedName(hash string) string {
 	if to, ok := c.renamed[hash]; ok {
 		return to
@@ -43,7 +43,7 @@ func (c exportMask) maskedName(hash string) string {
 	return hash
 }
 
-// maskEvent returns what an event says in the file.
+// maskEvent returns an event as it is in the file.
 func (c exportMask) maskEvent(data []byte) ([]byte, error) {
 	for from, to := range c.renamed {
 		data = bytes.ReplaceAll(data, []byte(from), []byte(to))

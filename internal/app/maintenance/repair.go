@@ -13,16 +13,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// RepairResult says what became of a journal that was damaged.
+// RepairResult is the result of repairing a journal.
 type RepairResult struct {
 	Path   string
 	Events int64  // that are kept
-	Why    string // what was wrong; empty for nothing: it was left as it is
-	Aside  string // where the damaged journal is kept
+	Why    string // the damage; empty if there was none, and the journal is unchanged
+	Aside  string // path of the damaged journal
 	Lost   []journal.LostEvents
 }
 
-// CheckIdle refuses while somebody conducts a run.
+// CheckIdle returns an error while a run is in progress.
 func CheckIdle(ctx context.Context, p *app.Repository) error {
 	runs, err := p.Runs(ctx)
 	if err != nil && p.Journal == nil {
@@ -30,7 +30,7 @@ func CheckIdle(ctx context.Context, p *app.Repository) error {
 	}
 	i := slices.IndexFunc(runs, func(r journal.Run) bool { return r.Holder != nil })
 	if i < 0 {
-		return nil // a journal whose runs cannot be read is what repair is for
+		return nil // repair must also work if the runs of a journal cannot be read
 	}
 	return &nexus.Error{
 		Code: nexus.CodeRunHeld, Message: fmt.Sprintf("run %s is in progress", runs[i].ID),
@@ -38,8 +38,8 @@ func CheckIdle(ctx context.Context, p *app.Repository) error {
 	}
 }
 
-// Repair keeps every event before the first damage, and the damaged journal
-// beside. The place is closed if there was damage.
+// Repair keeps every event before the first damage, and stores the damaged journal beside. It
+// closes the repository if there was damage.
 func Repair(ctx context.Context, p *app.Repository, now time.Time) (RepairResult, error) {
 	if err := CheckIdle(ctx, p); err != nil {
 		return RepairResult{}, err

@@ -1,5 +1,5 @@
-// Package maintenance takes care of the journal: it repairs one that is damaged, and
-// takes runs from machine to machine.
+// Package maintenance maintains the journal: it repairs a damaged one, and exports and imports
+// runs.
 package maintenance
 
 import (
@@ -19,22 +19,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal/pack"
 )
 
-// TransferResult says what of a run was written to a file, or taken from one.
+// TransferResult counts the parts of a run that were written to a file, or read from one.
 type TransferResult struct {
 	Run    nexus.RunID `json:"run"`
 	Path   string      `json:"path"`
 	Events int         `json:"events"`
 	Blobs  int         `json:"blobs"`
 	Refs   int         `json:"refs"`            // that keep the run's commits
-	Absent int         `json:"absent,omitzero"` // importBlobs that events name and that are nowhere
+	Absent int         `json:"absent,omitzero"` // blobs that events name and that do not exist
 
-	NoCommits bool `json:"no_commits,omitzero"` // they were left out: the repository lacks the one below them
+	NoCommits bool `json:"no_commits,omitzero"` // they were omitted: the repository lacks their parent
 }
 
-// Export writes a run that nobody conducts to a new file, with all that another
-// machine needs to show it or to continue it. Keys were masked when they were
-// recorded; those that the mask knows now are masked, too. The file gets its name
-// when it is whole.
+// Export writes a run that is not running to a new file, with all data that another machine
+// needs to show or continue it. Keys were masked when they were recorded; keys that the mask
+// knows now are masked, too. The file gets its name when it is complete.
 func Export(ctx context.Context, p *app.Repository, r journal.Run, path string, mask func([]byte) []byte) (m TransferResult, err error) {
 	if r.Holder != nil {
 		return m, &nexus.Error{
@@ -102,8 +101,7 @@ func Export(ctx context.Context, p *app.Repository, r journal.Run, path string, 
 	return m, disk.WrapError("export run "+string(r.ID), err)
 }
 
-// createPartFile makes an empty file beside a path, under a name that nothing had before: what
-// somebody else wrote there stays.
+// createPartFile creates an empty file beside a path, under a new name: an existing file stays.
 func createPartFile(path string) (string, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.part")
 	if err != nil {
@@ -176,12 +174,12 @@ func addBundle(w *pack.Writer, bundle string) error {
 	return w.Bundle(info.Size(), f)
 }
 
-// Import takes a run in from a file that [Export] wrote, here or on another
-// machine, by this version or an older one: to continue it, or only to show it.
-// The events come last, all or none: a kill before leaves what nothing names.
+// Import reads a run from a file that [Export] wrote, here or on another machine, by this
+// version or an older one: to continue it, or only to show it. The events come last, all or
+// none: after a kill before that, nothing refers to the data.
 //
-// A run that is only shown needs no history: where the repository lacks the commit
-// from which it started, its own commits are left out.
+// A run that is only shown needs no history: if the repository lacks the commit from which it
+// started, its own commits are omitted.
 func Import(ctx context.Context, p *app.Repository, path string, shown bool) (m TransferResult, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -231,7 +229,7 @@ func Import(ctx context.Context, p *app.Repository, path string, shown bool) (m 
 	return m, p.Journal.ImportRun(ctx, m.Run, r.Events)
 }
 
-// checkAbsent refuses a run that is here already.
+// checkAbsent returns an error if the run exists already.
 func (m *TransferResult) checkAbsent(ctx context.Context, p *app.Repository) error {
 	runs, err := p.Runs(ctx)
 	if err != nil {
@@ -246,7 +244,7 @@ func (m *TransferResult) checkAbsent(ctx context.Context, p *app.Repository) err
 	return nil
 }
 
-// importBlobs takes in the data that events name.
+// importBlobs imports the data that events name.
 func (m *TransferResult) importBlobs(p *app.Repository, r *pack.Reader) error {
 	blobs, err := p.Blobs()
 	if err != nil {
@@ -259,7 +257,7 @@ func (m *TransferResult) importBlobs(p *app.Repository, r *pack.Reader) error {
 	})
 }
 
-// importCommits takes in the commits, unless they are left out.
+// importCommits imports the commits, unless the file has none.
 func (m *TransferResult) importCommits(ctx context.Context, p *app.Repository, clone *git.Clone, r *pack.Reader) (err error) {
 	bundle := filepath.Join(p.State, "import-"+string(m.Run)+".bundle")
 	defer func() { err = errors.Join(err, ignoreNotExist(os.Remove(bundle))) }()
@@ -281,7 +279,7 @@ func (m *TransferResult) importCommits(ctx context.Context, p *app.Repository, c
 	return nil
 }
 
-// spool writes what is read to a file of ours.
+// spool copies the input to a private file.
 func spool(path string, in io.Reader) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -9,16 +9,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 )
 
-// Agent is an agent program that does the sessions of a role in place of a model.
+// Agent is an agent program that works in a role in place of a model.
 type Agent struct {
 	Name  string // in the configuration
-	Model string // that it is to use; empty: its own
+	Model string // that it must use; empty: its own
 }
 
-// Agents returns the agent programs that do the sessions of a role at a tier, best
-// first: those that the role names, or that models name before their slash.
-// Models are those that do while none of them can. Without an agent there are
-// none of either: models are picked then.
+// Agents returns the agent programs for a role at a tier, best first: those that the role
+// names, or that models name before their slash. Models are the replacements while no agent is
+// available. Without an agent both are empty: models are picked by [Models.Pick].
 func (m *Models) Agents(role nexus.Role, tier nexus.Tier, pin string) (agents []Agent, models []string, err error) {
 	list := m.config.Roles[role].Agent
 	if list == "" {
@@ -40,7 +39,7 @@ func (m *Models) Agents(role nexus.Role, tier nexus.Tier, pin string) (agents []
 	return agents, models, nil
 }
 
-// splitAgents tells agents from models.
+// splitAgents separates agents from models.
 func (m *Models) splitAgents(list string) (agents []Agent, models []string) {
 	for name := range strings.SplitSeq(list, ",") {
 		agent, model, slash := strings.Cut(name, "/")
@@ -53,8 +52,8 @@ func (m *Models) splitAgents(list string) (agents []Agent, models []string) {
 	return agents, models
 }
 
-// isAgent reports whether a name is that of an agent program. One that a provider
-// has, too, is the provider's.
+// isAgent reports whether a name is that of an agent program. A name that is also a provider's
+// is the provider's.
 func (m *Models) isAgent(name string) bool {
 	_, set := m.config.Agents[name]
 	return (set || agentcli.IsKnown(name)) && !slices.Contains(m.providers(), name)
@@ -72,7 +71,7 @@ func agentNames(agents []Agent) []string {
 	return all
 }
 
-// models returns the models that a role works with, agents left out.
+// models returns the models of a role, without agents.
 func (m *Models) models(role nexus.Role, tier nexus.Tier, pin string) ([]string, error) {
 	if list := m.config.Roles[role].Agent; list != "" {
 		if _, models := m.splitAgents(list); len(models) > 0 {
@@ -89,9 +88,9 @@ func (m *Models) models(role nexus.Role, tier nexus.Tier, pin string) ([]string,
 	return nil, m.noModelError(role, tier)
 }
 
-// CheckRole reports whether a role has at a tier what it may come to ask: a model,
-// where no agent does its sessions, and those that follow its agents. Whether
-// agents are ready is asked elsewhere.
+// CheckRole returns an error unless a role at a tier has all models that it may need: a model,
+// if no agent works in it, and the replacements of its agents. It does not check whether agents
+// are ready.
 func (m *Models) CheckRole(role nexus.Role, tier nexus.Tier, pin string) error {
 	agents, models, err := m.Agents(role, tier, pin)
 	if err != nil || len(agents) > 0 && len(models) == 0 {

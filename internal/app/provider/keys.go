@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// keys looks every provider's key up once.
+// keys finds the key of every provider once.
 type keys struct {
 	store apikey.Store
 
@@ -18,8 +18,8 @@ type keys struct {
 
 func newKeys(s apikey.Store) *keys { return &keys{store: s, found: map[string]apikey.Key{}} }
 
-// find returns the key of a provider, the zero Key where it has none. Who
-// holds a key lets nobody look into the process.
+// find returns the key of a provider, the zero Key if it has none. With the first key, the
+// memory of this process becomes unreadable for other processes.
 func (k *keys) find(provider, variable string) (apikey.Key, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -37,8 +37,8 @@ func (k *keys) find(provider, variable string) (apikey.Key, error) {
 	return found, nil
 }
 
-// With makes the models take their keys from a store, the environment alone
-// for the zero Store, and send what they say through a tap. It returns them.
+// With sets the store of the keys, the environment alone for the zero Store, and the transport
+// of all requests. It returns the models.
 func (m *Models) With(s apikey.Store, t RecordingTransport) *Models {
 	if s.Env != nil {
 		m.keys = newKeys(s)
@@ -47,8 +47,7 @@ func (m *Models) With(s apikey.Store, t RecordingTransport) *Models {
 	return m
 }
 
-// key returns the key of a provider, empty where it has none. One that is
-// played from a recording needs none.
+// key returns the key of a provider, "" if it has none. A replayed provider needs none.
 func (m *Models) key(provider string) (string, error) {
 	if m.tap.player != nil {
 		if slices.Contains(m.tap.player.Providers(), provider) {
@@ -66,8 +65,7 @@ func (m *Models) hasKey(provider string) bool {
 	return err == nil && found != ""
 }
 
-// Variables returns the providers that are known, with the variables that may
-// hold their keys.
+// Variables returns the known providers, with the variables that may hold their keys.
 func Variables(c config.Config) map[string]string {
 	all := map[string]string{}
 	for _, k := range KnownProviders() {

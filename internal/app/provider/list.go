@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// ListPath returns where the public list of models is kept.
+// ListPath returns the path of the stored public list of models.
 func ListPath(env func(string) string) string {
 	dir := env("XDG_CACHE_HOME")
 	if !filepath.IsAbs(dir) {
@@ -23,7 +23,7 @@ func ListPath(env func(string) string) string {
 	return filepath.Join(dir, "nexus", "models.json")
 }
 
-// Row is what is known of a model.
+// Row describes a model.
 type Row struct {
 	llm.Listed
 
@@ -36,15 +36,13 @@ type Row struct {
 // PriceDate returns the day of the built-in table.
 func (m *Models) PriceDate() string { return m.prices.Dated }
 
-// Services returns the tiers of service that prices are known of, besides the
-// usual one.
+// Services returns the tiers of service with known prices, besides the usual one.
 func (m *Models) Services() []string { return m.prices.Services() }
 
-// KnownModels returns what is known of models, in the order of their names, and how
-// many were left out: those that only the public list knows, of providers
-// that nothing is set for, unless all of them are wanted. Prices are those of
-// a tier of service, empty for the usual one. No provider is asked, except for
-// a server of one's own that would be used and is not named.
+// KnownModels returns the known models, ordered by name, and the number of omitted ones. It
+// omits models that only the public list has, of providers without settings, unless all is
+// true. Prices are those of a tier of service, "" for the usual one. It asks no provider,
+// except a server of the user's own that would be used and is not named.
 func (m *Models) KnownModels(service string, all bool) (rows []Row, left int) {
 	serves := m.modelUses()
 	shown := map[string]bool{}
@@ -73,11 +71,11 @@ func (m *Models) row(name, service string) Row {
 	return r
 }
 
-// modelUses returns for each model that would be used what for.
+// modelUses returns the uses of each model that would be used.
 func (m *Models) modelUses() map[string][]string {
 	all := map[string][]string{}
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
-		if name, err := m.Name(nexus.Coder, tier, ""); err == nil { // else nobody serves it
+		if name, err := m.Name(nexus.Coder, tier, ""); err == nil { // else no model serves it
 			all[name] = append(all[name], string(tier))
 		}
 	}
@@ -89,8 +87,8 @@ func (m *Models) modelUses() map[string][]string {
 	return all
 }
 
-// List asks a provider what models it has. What it does not say about one comes
-// from what is known anyway.
+// List asks a provider for its models. Details that it does not return come from the known
+// models.
 func (m *Models) List(ctx context.Context, provider, service string) ([]Row, error) {
 	if knownProvider(provider).Name == "" && m.config.Providers[provider] == (config.Provider{}) {
 		return nil, &nexus.Error{
@@ -128,7 +126,7 @@ func noKeyError(provider, variable string) error {
 	}
 }
 
-// listError says that a provider did not tell its models.
+// listError returns the error that a provider did not list its models.
 func listError(provider string, err error) error {
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		return e

@@ -1,5 +1,5 @@
-// Package provider chooses models for roles and opens the providers that serve
-// them, from the configuration and the environment.
+// Package provider chooses models for roles and opens their providers, from the configuration
+// and the environment.
 package provider
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// Models picks models for roles and makes the providers when they are first
-// needed. It may be used by many goroutines.
+// Models picks models for roles and creates the providers when they are first needed. It is
+// safe for concurrent use.
 type Models struct {
 	config config.Config
 	env    func(string) string
@@ -42,10 +42,10 @@ type Models struct {
 	able  llm.ModelCapabilities
 	find  func(*Models) string
 	asked sync.Once // guards own
-	own   string    // provider/model of a server of one's own
+	own   string    // provider/model of the user's own server
 }
 
-// NewModels reads the price table. No provider is made yet.
+// NewModels reads the price table. No provider is created yet.
 func NewModels(c config.Config, env func(string) string, now func() time.Time) (*Models, error) {
 	more := map[string]llm.Listed{}
 	for name, p := range c.Pricing {
@@ -62,7 +62,7 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	}
 	list := sync.OnceValues(func() (catalog.Kept, error) { return catalog.Load(ListPath(env)) })
 	prices.SetFallback(func() map[string]llm.Listed {
-		kept, _ := list() // nexus models says what is wrong with it
+		kept, _ := list() // nexus models reports errors in it
 		return kept.Models
 	})
 	able, err := llm.LoadCapabilities()
@@ -72,20 +72,19 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	return &Models{config: c, env: env, now: now, prices: prices, public: list, able: able, find: findServedModel, keys: newKeys(apikey.Store{Env: env}), made: map[string]llm.Model{}, limits: ratelimit.New(now)}, nil
 }
 
-// Public returns the public list of models as it is kept. It is read once, when
-// it is first asked for.
+// Public returns the stored public list of models. It is read once, at the first call.
 func (m *Models) Public() (catalog.Kept, error) { return m.public() }
 
-// Name returns the provider/model that a role works with at a tier. A task's
-// pin wins over the role's, and that over the tier's.
+// Name returns the provider/model of a role at a tier. A task's pin has precedence over the
+// role's, and that over the tier's.
 func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
 	chain, err := m.modelChain(role, tier, pin)
 	name, _, _ := strings.Cut(chain, ",")
 	return name, err
 }
 
-// modelChain returns what a role works with, and after commas what is asked while
-// that cannot be.
+// modelChain returns the model of a role, and after commas the replacements while that one is
+// not available.
 func (m *Models) modelChain(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
 	r := m.config.Roles[role]
 	tier = m.tierOf(role, tier)
@@ -110,8 +109,8 @@ func (m *Models) modelChain(role nexus.Role, tier nexus.Tier, pin string) (strin
 	return "", m.noModelError(role, tier)
 }
 
-// tierOf returns the tier of a role. Who writes climbs with the task, all
-// others stay where they are set.
+// tierOf returns the tier of a role. Writing roles use the task's tier, all others the
+// configured one.
 func (m *Models) tierOf(role nexus.Role, tier nexus.Tier) nexus.Tier {
 	r := m.config.Roles[role]
 	if r.Tier != "" && role != nexus.Coder && role != nexus.Tester {
@@ -120,7 +119,7 @@ func (m *Models) tierOf(role nexus.Role, tier nexus.Tier) nexus.Tier {
 	return cmp.Or(tier, r.Tier, nexus.Fast)
 }
 
-// noModelError says that there is no model, and what to set: all of it at once.
+// noModelError returns the error that there is no model, with all the settings that are needed.
 func (m *Models) noModelError(role nexus.Role, tier nexus.Tier) error {
 	e := &nexus.Error{
 		Code: nexus.CodeNoProvider, Message: fmt.Sprintf("no model is set for the role %s at the tier %s", role, tier),
@@ -137,14 +136,14 @@ func (m *Models) noModelError(role nexus.Role, tier nexus.Tier) error {
 	return e
 }
 
-// priceHint says how to tell what a model costs: lines that can be pasted at the end
-// of the file, whatever is before them.
+// priceHint returns how to set the price of a model: lines that can be pasted at the end of the
+// file, whatever is before them.
 func (m *Models) priceHint(name string) string {
 	return fmt.Sprintf("set its prices, in dollars per million tokens, at the end of %s:\n"+
 		"[pricing.%q]\ninput = 0\noutput = 0\n", m.configFile(), name)
 }
 
-// configFile names the user's own configuration file.
+// configFile returns the path of the user's own configuration file.
 func (m *Models) configFile() string {
 	if dir := m.env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "nexus", "config.toml")
@@ -152,15 +151,14 @@ func (m *Models) configFile() string {
 	return "~/.config/nexus/config.toml"
 }
 
-// Price returns what a call of a provider/model costs now, and false where
-// nobody knows.
+// Price returns the price of a call of a provider/model now, and false if it is unknown.
 func (m *Models) Price(name string, u nexus.Usage) (nexus.Money, bool) {
 	price, ok := m.prices.Price(name, u, m.now())
 	return price, ok || m.isFree(name)
 }
 
-// CheckAllRoles reports whether every role has a model at every tier that a run may
-// come to, so that nothing is begun, and paid for, that cannot be ended.
+// CheckAllRoles returns an error unless every role has a model at every tier that a run may
+// need, so that no work is begun, and paid for, that cannot be completed.
 func (m *Models) CheckAllRoles(p *nexus.Plan) error {
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
 		for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Editor, nexus.Reviewer, nexus.Merger, nexus.Planner, nexus.Router, nexus.Scout, nexus.Verifier, nexus.Reproducer, nexus.Checker, nexus.Interviewer} {
@@ -180,8 +178,7 @@ func (m *Models) CheckAllRoles(p *nexus.Plan) error {
 	return nil
 }
 
-// Pick returns a model that is ready to be asked, with its price, and those
-// that may be asked instead.
+// Pick returns a model that is ready to be called, with its price and its replacements.
 func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (worker.Model, error) {
 	names, err := m.models(role, tier, pin)
 	if err != nil {
@@ -233,14 +230,14 @@ func (m *Models) modelByName(name string) (worker.Model, error) {
 	return picked, nil
 }
 
-// Context returns how many tokens a model reads at once; 0 where that is unknown.
+// Context returns the size of a model's context window in tokens; 0 if it is unknown.
 func (m *Models) Context(name string) int64 {
 	listed, _ := m.prices.Find(name)
 	return listed.Context
 }
 
-// modelPricing returns what prices the calls of a model: what they cost on the terms
-// on which they were answered, and what they may cost on those of the last.
+// modelPricing returns the price functions of a model: the cost of a call on the terms of its
+// answer, and its worst case on the terms of the last answer.
 func (m *Models) modelPricing(provider, name string) (price func(nexus.Usage, llm.Terms) nexus.Money, worst func(llm.Request) nexus.Money) {
 	percent := cmp.Or(nexus.Money(m.config.Providers[provider].Percent), 100)
 	home := ""
@@ -269,7 +266,7 @@ func (m *Models) unknownModelError(name, why string) error {
 	}
 }
 
-// providers returns the names of those that can be asked, sorted.
+// providers returns the names of the providers that can be called, sorted.
 func (m *Models) providers() []string {
 	names := slices.Collect(maps.Keys(m.config.Providers))
 	for _, k := range KnownProviders() {
@@ -279,7 +276,7 @@ func (m *Models) providers() []string {
 	return slices.Compact(names)
 }
 
-// client returns the provider's client, made at the first call.
+// client returns the provider's client, created at the first call.
 func (m *Models) client(name string) (llm.Model, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -291,7 +288,7 @@ func (m *Models) client(name string) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if key == "" && keyVariable(p, name) != "" && (p.KeyEnv != "" || m.baseURL(name) == "") { // an address of one's own may want none
+	if key == "" && keyVariable(p, name) != "" && (p.KeyEnv != "" || m.baseURL(name) == "") { // the user's own address may need none
 		return nil, noKeyError(name, keyVariable(p, name))
 	}
 	c, err := m.open(name, p, key)

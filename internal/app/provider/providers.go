@@ -32,8 +32,7 @@ type KnownProvider struct {
 	usual   map[nexus.Tier]string
 }
 
-// KnownProviders returns the providers that need no configuration, in the
-// order in which they are chosen.
+// KnownProviders returns the providers that need no configuration, in order of preference.
 func KnownProviders() []KnownProvider {
 	return []KnownProvider{
 		{"anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", map[nexus.Tier]string{nexus.Fast: "claude-haiku-5-5", nexus.Balanced: "claude-sonnet-5-5", nexus.Strong: "claude-opus-5-5"}},
@@ -51,8 +50,8 @@ func knownProvider(name string) KnownProvider {
 	return KnownProvider{}
 }
 
-// Strongest returns the model that Nexus would choose at a provider for what is
-// hard, empty for a provider that is not known.
+// Strongest returns the model that Nexus chooses at a provider for hard tasks, "" for an
+// unknown provider.
 func Strongest(provider string) string {
 	if k := knownProvider(provider); k.Name != "" {
 		return k.Name + "/" + k.usual[nexus.Strong]
@@ -60,8 +59,8 @@ func Strongest(provider string) string {
 	return ""
 }
 
-// defaultModel returns the model of a tier where the configuration names none: that
-// of the first provider that has a key.
+// defaultModel returns the model of a tier without settings: that of the first provider with a
+// key.
 func (m *Models) defaultModel(tier nexus.Tier) (string, error) {
 	for _, k := range KnownProviders() {
 		found, err := m.key(k.Name)
@@ -75,9 +74,8 @@ func (m *Models) defaultModel(tier nexus.Tier) (string, error) {
 	return "", nil
 }
 
-// provider returns the settings of a provider; those with an SDK of their own
-// need none. OpenAI itself is asked by Responses, whatever else has its name
-// by Chat Completions.
+// provider returns the settings of a provider; those with an SDK of their own need none. OpenAI
+// itself is called by Responses, and any other server of that name by Chat Completions.
 func (m *Models) provider(name string) config.Provider {
 	p := m.config.Providers[name]
 	if knownProvider(name).Name != "" {
@@ -89,7 +87,7 @@ func (m *Models) provider(name string) config.Provider {
 	return p
 }
 
-// baseURL returns the address that is set for a provider, empty for its own.
+// baseURL returns the configured address of a provider, "" for its own.
 func (m *Models) baseURL(name string) string {
 	base := m.config.Providers[name].BaseURL
 	if env := knownProvider(name).BaseEnv; env != "" {
@@ -102,7 +100,7 @@ func keyVariable(p config.Provider, name string) string {
 	return cmp.Or(p.KeyEnv, knownProvider(name).KeyEnv)
 }
 
-// openConfigured returns a provider as it is configured, with its key.
+// openConfigured returns a provider with its settings and its key.
 func (m *Models) openConfigured(name string) (llm.Provider, error) {
 	found, err := m.key(name)
 	if err != nil {
@@ -119,7 +117,7 @@ func (m *Models) open(name string, p config.Provider, key string) (llm.Provider,
 		return anthropic.New(anthropic.Config{Key: key, BaseURL: base, HTTP: m.tap.client(name), Limits: limits}), nil
 	case "openai":
 		server := p.Server
-		if name != "openai" { // a provider is often called what serves it
+		if name != "openai" { // a provider is often named after its server program
 			server = cmp.Or(server, name)
 		}
 		return openai.New(openai.Config{Key: key, BaseURL: base, HTTP: m.tap.client(name), Limits: limits, Server: server}), nil
@@ -141,27 +139,27 @@ func (m *Models) open(name string, p config.Provider, key string) (llm.Provider,
 	}
 }
 
-// account returns whose limits calls of a provider count against: providers
-// of other names share them where wire, address and key are the same.
+// account returns the account whose limits apply to calls of a provider: providers of other
+// names share it if wire, address and key are the same.
 func (m *Models) account(name string, p config.Provider, key string) *ratelimit.Account {
 	base := m.baseURL(name)
 	id := ratelimit.Name{Kind: p.Kind, Base: strings.TrimRight(base, "/"), Key: ratelimit.Identity(key)}
 	return m.limits.Of(id, ratelimit.RulesOf(p.Kind, base == "" || openai.Official(base)))
 }
 
-// listTimeout is how long a server may take to say what models it has.
+// listTimeout is how long a server may take to list its models.
 const listTimeout = 5 * time.Second
 
-// servedModel returns a model of a server of one's own that an address in the
-// environment names without any key; empty where there is none, or where it
-// does not say what it serves. It is asked once.
+// servedModel returns a model of the user's own server at an address that the environment names
+// without any key; "" if there is none, or if it does not list its models. The server is asked
+// once.
 func (m *Models) servedModel() string {
 	m.asked.Do(func() { m.own = m.find(m) })
 	return m.own
 }
 
-// findServedModel asks the servers of one's own what they serve. It has a time of its
-// own: what is found holds for as long as m.
+// findServedModel asks the user's own servers for their models. It has a timeout of its own:
+// the result is valid as long as m.
 func findServedModel(m *Models) string {
 	for _, k := range KnownProviders() {
 		if m.baseURL(k.Name) == "" || m.hasKey(k.Name) {
@@ -181,9 +179,9 @@ func findServedModel(m *Models) string {
 	return ""
 }
 
-// isFree reports whether a provider/model costs nothing: whoever answers by hand
-// sends no bill, and a server on this machine that wants no key named it itself. What has a key, or is elsewhere,
-// may pass calls on to who is paid.
+// isFree reports whether a provider/model costs nothing: a person who answers by hand sends no
+// bill, nor does a server on this machine that needs no key and named the model itself. A
+// server with a key, or elsewhere, may pass calls on to a paid one.
 func (m *Models) isFree(name string) bool {
 	provider, _, _ := llm.Split(name)
 	if m.provider(provider).Kind == "bridge" {
@@ -197,10 +195,10 @@ func (m *Models) isFree(name string) bool {
 	return (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()) && m.servedModel() == name
 }
 
-// Availability is how a provider stands with what is set.
+// Availability is the state of a provider with the present settings.
 type Availability struct {
 	Name   string
-	Models int      // that it lists
+	Models int      // number of models that it lists
 	Lacks  []string // models that are used and that it does not list
 	Err    error
 }
@@ -215,7 +213,7 @@ func (m *Models) list(ctx context.Context, name string) ([]llm.ModelInfo, error)
 	return p.Models(ctx)
 }
 
-// Ask asks a provider what it serves, and compares it with what would be used.
+// Ask asks a provider for its models, and compares them with those that would be used.
 func (m *Models) Ask(ctx context.Context, name string) Availability {
 	s := Availability{Name: name}
 	all, err := m.list(ctx, name)
@@ -235,7 +233,7 @@ func (m *Models) Ask(ctx context.Context, name string) Availability {
 	return s
 }
 
-// UsedProviders returns the providers that something is set for, in order.
+// UsedProviders returns the providers with settings, in order.
 func (m *Models) UsedProviders() []string {
 	var all []string
 	for _, k := range KnownProviders() {

@@ -9,11 +9,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// PickReader returns the model that a role reads with what the author, a
-// provider/model, made, and why it is that one: another model where there is
-// one, see [route.ChooseReader]. A role that is pinned to a model stays with it. One
-// that failed at it is only taken where there is no other but the author. None
-// is taken for being another whose tier is below the least.
+// PickReader returns the model with which a role reads the work of the author, a
+// provider/model, and why it is that one: a different model if there is one, see
+// [route.ChooseReader]. A role that is pinned to a model uses that. A model that failed at the
+// work is only used if there is no other but the author. A model below the tier least is never
+// used for being different.
 func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error) {
 	usual, err := m.Pick(role, tier, "")
 	if err != nil || m.config.Roles[role].Model != "" {
@@ -28,7 +28,7 @@ func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, fai
 		if slices.Contains(can, name) {
 			continue
 		}
-		if ready, err := m.modelByName(name); err == nil { // else it cannot be asked
+		if ready, err := m.modelByName(name); err == nil { // else it cannot be called
 			can, others = append(can, name), append(others, ready)
 		}
 	}
@@ -41,7 +41,7 @@ func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, fai
 		chosen = others[i]
 	}
 	chosen.Else = nil
-	for _, o := range append([]worker.Model{usual}, usual.Else...) { // what the tier falls back to
+	for _, o := range append([]worker.Model{usual}, usual.Else...) { // the replacements of the tier's model
 		if o.Name != chosen.Name && len(chosen.Else) < route.MaxFallbackModels {
 			o.Else = nil
 			chosen.Else = append(chosen.Else, o)
@@ -50,8 +50,8 @@ func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, fai
 	return chosen, why, nil
 }
 
-// nearbyModels returns the models of a tier, then those of stronger ones, then those
-// of weaker ones that are not below the least, the nearest first.
+// nearbyModels returns the models of a tier, then those of stronger ones, then those of weaker
+// ones that are not below the least, the nearest first.
 func (m *Models) nearbyModels(tier, least nexus.Tier) []string {
 	all := []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong}
 	i := max(slices.Index(all, tier), 0)

@@ -4,13 +4,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/record"
 )
 
-// Traffic says what becomes of the traffic with providers.
+// Traffic configures recording and replay of the traffic with providers.
 type Traffic struct {
-	Record string // directory that it is recorded to; empty for none
-	Replay string // directory that it is played from; empty asks the providers
+	Record string // directory to record to; empty for none
+	Replay string // directory to replay from; empty calls the providers
 }
 
-// Open opens the directories that are named.
+// Open opens the named directories.
 func (t Traffic) Open(mask func([]byte) []byte) (RecordingTransport, error) {
 	switch {
 	case t.Record != "":

@@ -6,20 +6,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/record"
 )
 
-// newRecording returns a tap that also writes down what goes through it.
+// newRecording returns a transport that also records the traffic.
 func newRecording(r *record.Recorder) RecordingTransport { return RecordingTransport{recorder: r} }
 
-// newPlayback returns a tap that answers from a recording.
+// newPlayback returns a transport that answers from a recording.
 func newPlayback(p *record.Player) RecordingTransport { return RecordingTransport{player: p} }
 
-// RecordingTransport is between the providers' rooms and the network. Its zero value is
-// the network itself.
+// RecordingTransport is between the provider clients and the network. Its zero value is the
+// network itself.
 type RecordingTransport struct {
 	recorder *record.Recorder
 	player   *record.Player
 }
 
-// client returns what a provider's room sends its requests with.
+// client returns the HTTP client of a provider.
 func (t RecordingTransport) client(provider string) *http.Client {
 	switch {
 	case t.recorder != nil:
@@ -31,7 +31,7 @@ func (t RecordingTransport) client(provider string) *http.Client {
 	}
 }
 
-// Close says what could not be recorded.
+// Close returns an error if something could not be recorded.
 func (t RecordingTransport) Close() error {
 	if t.recorder == nil {
 		return nil
@@ -39,8 +39,8 @@ func (t RecordingTransport) Close() error {
 	return t.recorder.Close()
 }
 
-// Mismatches returns how many answers were played to requests that differ from those
-// of the recording in what the tree was like, and how the first did.
+// Mismatches returns the number of replayed answers whose requests differ from the recorded
+// ones in the state of the tree, and the first difference.
 func (t RecordingTransport) Mismatches() (n int, first string) {
 	if t.player == nil {
 		return 0, ""

@@ -10,10 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// accept lets every command that shows a criterion of a task that landed judge
-// the last tree: a task that landed later may have undone what one before had
-// shown. None keeps another from being judged, and what they need of the gates
-// before them is made once for all.
+// accept runs every command that checks a criterion of a landed task on the last tree: a task
+// that landed later may have broken an earlier result. All commands run even if some fail, and
+// the gates that they depend on run once for all.
 func (m *Machine) accept(ctx context.Context, c worker.JudgeRequest, v state.View, evidence []nexus.Evidence, d worker.Desk) ([]nexus.Evidence, error) {
 	done := map[string]bool{}
 	c.Task, c.Each = nexus.Task{}, true

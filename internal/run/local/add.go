@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// add lets the planner make tasks of what somebody added to the run, with the checks that a
-// plan gets, on what has landed so far.
+// add lets the planner make tasks of an addition to the run, with the same checks as for a
+// plan, on the work that has landed so far.
 func (m *Machine) add(ctx context.Context, f nexus.AdditionSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	if err := Begin(ctx, m.Worker.Trees, v); err != nil {
 		return nil, err

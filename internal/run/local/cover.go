@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// look lets a checker hold the plan against the goal. Each of its two sessions is held
-// once, also by who continues after a crash. Where it comes to nothing, nobody knows
-// whether the plan covers the goal, and the plan says so.
+// look lets a checker compare the plan with the goal. Each of its two sessions runs once, even
+// if another process continues after a crash. If a session fails, it is unknown whether the
+// plan covers the goal, and the plan notes that.
 func (p *planning) look(ctx context.Context, made nexus.Plan, again bool) (*nexus.PlanCover, error) {
 	statements := spec.Statements(made.Goal)
 	if !spec.NeedsCoverageCheck(p.view.Limits.SecondLook, statements) {
@@ -53,7 +53,7 @@ func (p *planning) look(ctx context.Context, made nexus.Plan, again bool) (*nexu
 	return &c, err
 }
 
-// check has the session of a checker, or reads what came of it, and says why nothing did.
+// check runs the session of a checker, or reads its result, and returns why there is none.
 func (p *planning) check(ctx context.Context, id nexus.SessionID, c prompt.Cover) (data []byte, why string, err error) {
 	old := p.a.Session(id)
 	if old == nil || !old.Over {

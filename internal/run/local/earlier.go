@@ -15,21 +15,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// Regression says what of earlier runs is tried again before a run begins. The
-// zero Regression tries nothing.
+// Regression configures the checks of earlier runs that are repeated before a run begins. The
+// zero value repeats none.
 type Regression struct {
-	Past   func(context.Context) ([]accept.EarlierCheck, error) // what earlier runs showed
-	Sample int                                                  // most that are tried
+	Past   func(context.Context) ([]accept.EarlierCheck, error) // the checks that passed in earlier runs
+	Sample int                                                  // largest number of checks to repeat
 	Time   time.Duration                                        // for all of them; 0: no limit
 
-	tried atomic.Bool // somebody does it, or did
+	tried atomic.Bool // they are running, or have run
 }
 
-// earlier tries some of what earlier runs showed on the tree that the run
-// starts from, once in a process: whoever comes first does it, and the others
-// do not wait. It returns what is red, in words for the planner. That fails
-// nothing, and where it cannot be tried that is recorded, and fails nothing
-// either.
+// earlier repeats some of the checks of earlier runs on the tree that the run starts from, once
+// per process: the first caller runs them, and the others do not wait. It returns the red ones,
+// in words for the planner. Red checks do not fail the run; if they cannot be repeated, that is
+// recorded, and does not fail it either.
 func (m *Machine) earlier(ctx context.Context, v state.View, d worker.Desk) ([]string, error) {
 	g := &m.Regression
 	if g.Past == nil || g.Sample <= 0 || !g.tried.CompareAndSwap(false, true) {
@@ -68,7 +67,7 @@ func (m *Machine) earlier(ctx context.Context, v state.View, d worker.Desk) ([]s
 	return red, nil
 }
 
-// ended returns the error if it is the end of the worker, nil otherwise.
+// ended returns the error if the worker has ended, nil otherwise.
 func ended(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -76,12 +75,11 @@ func ended(ctx context.Context, err error) error {
 	return nil
 }
 
-// maxHistory bounds the commits among whose trees that of an earlier run is
-// looked for.
+// maxHistory limits the number of commits among whose trees that of an earlier run is searched.
 const maxHistory = 1_000
 
-// sample chooses what is tried: of runs whose work is part of the base, be it
-// their very commits or, after a squash, their tree.
+// sample chooses the checks to repeat: of runs whose work is part of the base, as their own
+// commits or, after a squash, as their tree.
 func (m *Machine) sample(ctx context.Context, v state.View) ([]accept.EarlierCheck, error) {
 	all, err := m.Regression.Past(ctx)
 	if err != nil || len(all) == 0 {

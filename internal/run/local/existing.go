@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// complete says of the tasks that a planner made where they start, and that what exists
+// complete adds the start tiers to a planner's tasks, and the criteria that existing behaviour
 // keeps working.
 func (p *planning) complete(ctx context.Context, tasks []nexus.Task, g prompt.Goal) error {
 	plan.SetStartTiers(tasks, g.Repo, p.Worker.Judge.Packages)
@@ -31,9 +31,9 @@ func (p *planning) complete(ctx context.Context, tasks []nexus.Task, g prompt.Go
 	return nil
 }
 
-// testing returns the gates whose tests can show that what exists keeps working, by the
-// directories of their packages: those of the base, if some test passes there that is not
-// the greeting of a skeleton, which work may replace.
+// testing returns the gates whose tests can show that existing behaviour keeps working, by the
+// directories of their packages: those of the base, if some test passes there other than the
+// greeting of a skeleton, which a task may replace.
 func (p *planning) testing(ctx context.Context, root *os.Root) (map[string]string, error) {
 	passes, greetings := false, 0
 	if stack.HasGreetingTest(root.FS()) {

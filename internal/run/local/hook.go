@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// ask runs the hooks of a point that may refuse, one after the other until one
-// does, and records how each ended. It returns which one refused, and why.
+// ask runs the hooks of a point that may refuse, one after the other until one does, and
+// records the result of each. It returns the hook that refused, and why.
 func (m *Machine) ask(ctx context.Context, e hookcmd.Event, d worker.Desk) (hook, why string, err error) {
 	for _, h := range hookcmd.AtPoint(m.Hooks, e.Point) {
 		o, err := m.spare(ctx, h, e, d)
@@ -30,14 +30,14 @@ func (m *Machine) ask(ctx context.Context, e hookcmd.Event, d worker.Desk) (hook
 	return "", "", nil
 }
 
-// spare runs a hook for as long as the run does not let its workers go.
+// spare runs a hook, and cancels it when the run stops its workers.
 func (m *Machine) spare(ctx context.Context, h hookcmd.Hook, e hookcmd.Event, d worker.Desk) (hookcmd.Outcome, error) {
 	ctx, stop := d.Spare(ctx, false)
 	defer stop()
 	return h.Run(ctx, m.Runner, e)
 }
 
-// event returns what hooks are told about the run as it is now.
+// event returns the data about the current run that hooks receive.
 func (m *Machine) event(p nexus.HookPoint, v state.View) hookcmd.Event {
 	return hookcmd.Event{Point: p, Run: v.Run, At: m.Now().UTC(), Goal: v.Goal.Goal.Text, Base: v.Goal.Base, Target: v.Goal.Target, Spent: v.Spent}
 }
@@ -53,9 +53,9 @@ func (m *Machine) start(ctx context.Context, v state.View, d worker.Desk) ([]nex
 	return []nexus.Fact{nexus.StartJudged{Allowed: hook == "", Why: why}}, nil
 }
 
-// refused asks the hooks whether what landed may leave the private clone, as f
-// would have it. It returns the fact that says that it stays, nil where it may
-// leave. The files that would be there are in a tree that the hooks see.
+// refused asks the hooks whether the landed work may leave the private clone, in the form of f.
+// It returns the fact that it stays, nil if it may leave. Hooks can read the resulting files in
+// a tree.
 func (m *Machine) refused(ctx context.Context, v state.View, f nexus.ResultPublished, d worker.Desk) (facts []nexus.Fact, err error) {
 	if len(hookcmd.AtPoint(m.Hooks, nexus.HookRunLand)) == 0 {
 		return nil, nil
@@ -85,7 +85,7 @@ func (m *Machine) refused(ctx context.Context, v state.View, f nexus.ResultPubli
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, tree.Remove(context.WithoutCancel(ctx))) }()
-	if err := tree.Reset(ctx, hash); err != nil { // one that was cut off may have left another commit there
+	if err := tree.Reset(ctx, hash); err != nil { // an interrupted run may have left another commit there
 		return nil, err
 	}
 	e.Tree = tree.Dir
@@ -95,7 +95,7 @@ func (m *Machine) refused(ctx context.Context, v state.View, f nexus.ResultPubli
 	}
 	stays := nexus.ResultPublished{Commit: v.Tip, Why: why, Hook: hook}
 	if at, err := m.Worker.Trees.BranchCommit(ctx, f.Branch); v.TargetMerge.Merged != nil || err == nil && at == v.Tip {
-		stays.Branch = f.Branch // it left before, and the target is what was refused
+		stays.Branch = f.Branch // it left before; only the move of the target was refused
 	}
 	return []nexus.Fact{stays}, nil
 }

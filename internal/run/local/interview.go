@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// interview has one round with the interviewer, who only reads the repository.
-// Each round is a session of its own: days may lie between two.
+// interview runs one round with the interviewer, who only reads the repository. Each round is a
+// session of its own: days may pass between two.
 func (m *Machine) interview(ctx context.Context, f nexus.InterviewSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", f.Attempt, nexus.Interviewer, f.Round))

@@ -1,6 +1,5 @@
-// Package local carries out the decisions of a run on this machine: it plans,
-// attempts, lands and publishes with the worktrees, the sandbox and the
-// models here.
+// Package local executes the decisions of a run on this machine: it plans, attempts, lands and
+// publishes with the local worktrees, sandbox and models.
 package local
 
 import (
@@ -28,14 +27,14 @@ import (
 type Machine struct {
 	Worker *worker.Worker
 	Branch string // to publish to; empty means the run's, below the prefix of the clone
-	Notes  bool   // what is published gets notes of its evidence
+	Notes  bool   // published commits get notes of their evidence
 
 	Shields []string // patterns of branches that are never moved
 
-	Regression Regression // what of earlier runs is tried again
+	Regression Regression // checks of earlier runs to repeat
 
 	Hooks  []hookcmd.Hook  // that may refuse
-	Runner *usercmd.Runner // of the hooks; nil where there are none
+	Runner *usercmd.Runner // runs the hooks; nil if there are none
 }
 
 // Now implements [run.World].
@@ -88,7 +87,7 @@ func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d wo
 	}
 }
 
-// land lands an attempt, and puts its worktree away once it landed.
+// land lands an attempt, and removes its worktree once it landed.
 func (m *Machine) land(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	if err := Begin(ctx, m.Worker.Trees, v); err != nil {
 		return nil, err
@@ -105,7 +104,7 @@ func (m *Machine) land(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 	return facts, err
 }
 
-// Begin makes the run's branch in the private clone, once.
+// Begin creates the run's branch in the private clone, once.
 func Begin(ctx context.Context, trees *worktree.Store, v state.View) error {
 	ref := land.Ref(v.Run)
 	_, err := trees.Git().Resolve(ctx, ref)
@@ -118,8 +117,8 @@ func Begin(ctx context.Context, trees *worktree.Store, v state.View) error {
 	return trees.MoveRef(ctx, ref, v.Goal.Base, "")
 }
 
-// review judges the last tree of the run by its gates, and by those of all its
-// packages. What was judged when it landed costs nothing but a look.
+// review runs the gates on the last tree of the run, and those of all its packages. Results of
+// the landing are reused.
 func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	s := m.Worker
 	hash, err := s.Trees.Git().Tree(ctx, v.Tip)
@@ -130,7 +129,7 @@ func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]ne
 	if err != nil {
 		return nil, err
 	}
-	if err := tree.Reset(ctx, hash); err != nil { // one that was cut off may have left another tip there, or what a gate wrote
+	if err := tree.Reset(ctx, hash); err != nil { // an interrupted run may have left another tip or files
 		return nil, err
 	}
 	c := worker.JudgeRequest{
@@ -145,7 +144,7 @@ func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]ne
 		return nil, err
 	}
 	sum := repair.SumVerdict("", nexus.Task{}, hash, evidence)
-	if sum.State == nexus.Pass || sum.State == nexus.NotRun && len(evidence) == 0 { // without gates, commands of criteria are all that can tell
+	if sum.State == nexus.Pass || sum.State == nexus.NotRun && len(evidence) == 0 { // without gates, only commands of criteria can check it
 		if evidence, err = m.accept(ctx, c, v, evidence, d); err != nil {
 			return nil, err
 		}
@@ -162,8 +161,8 @@ func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]ne
 	return []nexus.Fact{nexus.ResultGated{Verdict: verdict}}, tree.Remove(ctx)
 }
 
-// publish puts what landed on a branch of the user's repository, and moves
-// the target along when that was asked for.
+// publish puts the landed work on a branch of the user's repository, and moves the target to it
+// if the goal asks for that.
 func (m *Machine) publish(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	f := nexus.ResultPublished{Branch: m.Branch, Commit: v.Tip}
 	if f.Branch == "" {
@@ -194,8 +193,8 @@ func (m *Machine) publish(ctx context.Context, v state.View, d worker.Desk) ([]n
 	return []nexus.Fact{f}, nil
 }
 
-// moveTarget moves the target along, or says in f why not. It returns where
-// the target is when what landed must be merged onto it first.
+// moveTarget moves the target branch, or records in f why not. It returns the position of the
+// target if the landed work must first be merged onto it.
 func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultPublished) *nexus.TargetMoved {
 	target := v.Goal.Target
 	commit, was := v.Tip, v.Goal.Base
@@ -226,16 +225,16 @@ func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultP
 	}
 	if f.Target = target; commit != v.Tip {
 		f.Merged = commit
-	} else if now, err := m.Worker.Trees.BranchCommit(ctx, target); err == nil && now != commit { // it held what landed before
+	} else if now, err := m.Worker.Trees.BranchCommit(ctx, target); err == nil && now != commit { // it had the landed work before
 		f.Merged = now
 	}
 	return nil
 }
 
-// Protected reports whether Nexus never moves a branch.
+// Protected reports whether a branch is one that Nexus never moves.
 func (m *Machine) Protected(branch string) bool { return git.Matches(m.Shields, branch) }
 
-// landed says how many commits landed.
+// landed describes the number of landed commits.
 func landed(n int) string {
 	if n == 1 {
 		return "the commit that landed"
@@ -243,10 +242,10 @@ func landed(n int) string {
 	return fmt.Sprintf("%d commits that landed", n)
 }
 
-// held says why what landed is not published yet: the run's level of approval
-// wants a person to agree, and nobody did.
+// held returns why the landed work is not published yet, or "": the run's level of approval
+// requires a person's consent, and no person gave it.
 func (m *Machine) held(ctx context.Context, v state.View, branch string, d worker.Desk) (string, error) {
-	if !v.Limits.Approval.Holds(nexus.ApproveCommits) || v.TargetMerge.Asked != nil || v.Reverts { // who asked for it agrees to it
+	if !v.Limits.Approval.Holds(nexus.ApproveCommits) || v.TargetMerge.Asked != nil || v.Reverts { // the requester agreed
 		return "", nil
 	}
 	text := fmt.Sprintf("publish %s, up to %.12s, as the branch %s", landed(v.Landings), v.Tip, branch)

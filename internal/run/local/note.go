@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// note writes beside each published commit what was shown of its tree, in the
-// user's repository. It says the same however often it is called.
+// note writes the evidence for the tree of each published commit as a git note in the user's
+// repository. It can be repeated.
 func (m *Machine) note(ctx context.Context, v state.View) error {
 	edits := map[string]git.NoteEdit{}
 	for _, p := range v.Proofs {
@@ -22,7 +22,7 @@ func (m *Machine) note(ctx context.Context, v state.View) error {
 	return m.Worker.Trees.EditNotes(ctx, edits)
 }
 
-// mask takes keys out of what leaves the private state.
+// mask removes keys from text that leaves the private state.
 func (m *Machine) mask(text string) string {
 	if m.Worker.Site.Mask == nil {
 		return text

@@ -18,19 +18,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// planning is one planning under way.
+// planning holds the state of a planning in progress.
 type planning struct {
 	Worker  *worker.Worker
 	view    state.View
-	a       *state.Attempt // our own copy
+	a       *state.Attempt // a private copy
 	desk    worker.Desk
 	tree    *worktree.Tree
 	session nexus.SessionID
-	red     []string // what earlier runs showed and is so no more
+	red     []string // checks of earlier runs that now fail
 }
 
-// plan lets the planner turn the goal into tasks, and hands back to it what
-// does not fit.
+// plan lets the planner divide the goal into tasks, and returns invalid plans to it.
 func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", p.a.ID, nexus.Planner))
@@ -67,7 +66,8 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 	return facts, p.tree.Remove(ctx)
 }
 
-// refused returns why people refused the plans before, and the last of those.
+// refused returns the reasons for which people refused the previous plans, and the last of
+// those plans.
 func refused(drafts []state.PlanDraft) (why []string, last nexus.Plan) {
 	for _, d := range drafts {
 		if d.Why != "" {
@@ -79,7 +79,7 @@ func refused(drafts []state.PlanDraft) (why []string, last nexus.Plan) {
 	return why, last
 }
 
-// talk says something to the planner.
+// talk sends a message to the planner.
 func (p *planning) talk(ctx context.Context, message, why string) (agent.Outcome, error) {
 	of := p.view.Task
 	return p.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
@@ -94,8 +94,8 @@ func (p *planning) begun() bool {
 	return s != nil && len(s.Messages) > 0
 }
 
-// unplanned reports whether an error says that no plan came out, rather than
-// that the machinery failed or there is no money.
+// unplanned reports whether an error means that there is no plan, rather than a failure of the
+// machinery or a lack of money.
 func unplanned(err error) bool {
 	e, ok := errors.AsType[*nexus.Error](err)
 	if !ok {
@@ -119,7 +119,7 @@ func (p *planning) record(ctx context.Context, facts ...nexus.Fact) error {
 	return nil
 }
 
-// propose keeps the plan and returns the facts that offer it.
+// propose stores the plan and returns the facts that propose it.
 func (p *planning) propose(made nexus.Plan) ([]nexus.Fact, error) {
 	goal := p.view.Goal.Goal
 	made.Goal = goal.Text

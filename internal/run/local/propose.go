@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// propose asks plugins where work on tasks begins: the next one about those that
-// the ones before it said nothing about.
+// propose asks plugins for the start tiers of tasks: each one only about those for which the
+// ones before it had no proposal.
 func (m *Machine) propose(ctx context.Context, f nexus.RoutesSought, v state.View, d worker.Desk) ([]nexus.Route, error) {
 	var told []nexus.Route
 	for _, p := range m.Worker.Site.Plugins.PluginsOfKind(nexus.PluginRouter) {
@@ -50,7 +50,7 @@ func (m *Machine) propose(ctx context.Context, f nexus.RoutesSought, v state.Vie
 	return told, nil
 }
 
-// proposed tells a proposal in a few words.
+// proposed describes a proposal in a few words.
 func proposed(o plugin.RouterOutput) string {
 	if o.Complexity == "" {
 		return ""

@@ -21,15 +21,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// judging is how long a model may take to say how hard tasks are. The tasks
-// wait meanwhile, and the next strategy knows an answer too.
+// judging limits the time in which a model rates the difficulty of tasks. The tasks wait for
+// it, and the next strategy has an answer, too.
 const judging = 15 * time.Second
 
-// errJudging is why the context of such a call ends.
+// errJudging is the cause of such a call's timeout.
 var errJudging = errors.New("no answer in time")
 
-// route asks plugins where work on tasks begins, and a model how hard those are
-// that none said anything about.
+// route asks plugins for the start tiers of tasks, and a model for the difficulty of those
+// without a proposal.
 func (m *Machine) route(ctx context.Context, f nexus.RoutesSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	proposed, err := m.propose(ctx, f, v, d)
 	if err != nil {
@@ -54,9 +54,8 @@ func (m *Machine) route(ctx context.Context, f nexus.RoutesSought, v state.View,
 	return []nexus.Fact{told}, nil
 }
 
-// rate asks a model how hard tasks are. Whatever goes wrong with that is an
-// answer as well: that there is none. Only an end of the run, a refused
-// budget and a fault of the journal are errors.
+// rate asks a model for the difficulty of tasks. If the call fails, the result is that there is
+// no rating. Only an end of the run, a refused budget and a fault of the journal are errors.
 func (m *Machine) rate(ctx context.Context, f nexus.RoutesSought, v state.View, d worker.Desk) (nexus.RoutesTold, error) {
 	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Router))
@@ -83,14 +82,14 @@ func (m *Machine) rate(ctx context.Context, f nexus.RoutesSought, v state.View, 
 	return told, tree.Remove(ctx)
 }
 
-// stops reports whether an error concerns more than this one question.
+// stops reports whether an error affects more than this one question.
 func stops(err error) bool {
 	e, ok := errors.AsType[*nexus.Error](err)
 	return ok && e.Code != nexus.CodeInvalidInput || run.IsStop(err)
 }
 
-// kept returns the file that keeps what the same model said about the same tasks
-// in an earlier run; empty where nobody can be asked.
+// kept returns the file with the ratings of the same tasks by the same model in an earlier run,
+// "" if no model can be asked.
 func (m *Machine) kept(v state.View, ids []nexus.TaskID) string {
 	role, ok := m.Worker.Sessions.Roles[nexus.Router]
 	if !ok {
@@ -104,8 +103,7 @@ func (m *Machine) kept(v state.View, ids []nexus.TaskID) string {
 	return filepath.Join(m.Worker.Site.State, "routes", hex.EncodeToString(sum[:])+".json")
 }
 
-// recall reads what was kept. It is checked as an answer is: what does not
-// hold is as good as nothing.
+// recall reads the stored ratings. They are checked like an answer; invalid ones are ignored.
 func recall(kept string, ids []nexus.TaskID) ([]nexus.Route, bool) {
 	if kept == "" {
 		return nil, false
@@ -141,12 +139,12 @@ func (p *planning) judge(ctx context.Context, ids []nexus.TaskID, kept string) (
 		if p.Worker.Site.Mask != nil {
 			said = p.Worker.Site.Mask(said)
 		}
-		_ = disk.Replace(kept, said) // what cannot be kept is asked for again
+		_ = disk.Replace(kept, said) // if it cannot be stored, the model is asked again
 	}
 	return routes, err
 }
 
-// tasksText shows tasks to a router.
+// tasksText describes tasks for a router.
 func tasksText(session nexus.SessionID, tasks []nexus.Task, ids []nexus.TaskID) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Conversation: %s\n\nThe tasks:\n", session)

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// specify has the sessions that write a spec. Each is held once, also by who
+// specify runs the sessions that write a spec. Each runs once, even if another process
 // continues after a crash.
 func (m *Machine) specify(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
@@ -30,7 +30,7 @@ func (m *Machine) specify(ctx context.Context, v state.View, d worker.Desk) ([]n
 		data, refusal, err := p.submitted(ctx, q)
 		switch {
 		case err != nil:
-			fatal = err // nobody is asked any more
+			fatal = err // no further session starts
 		case refusal != nil:
 			err = refusal
 		}
@@ -68,7 +68,7 @@ func (m *Machine) specify(ctx context.Context, v state.View, d worker.Desk) ([]n
 	return []nexus.Fact{nexus.SpecWritten{Attempt: p.a.ID, Spec: hash, Warning: warning, Reports: kept}}, p.tree.Remove(ctx)
 }
 
-// keep stores what was found out.
+// keep stores the reports.
 func (p *planning) keep(reports []specify.Report) (all []nexus.SpecReport, err error) {
 	for _, r := range reports {
 		hash, err := p.Worker.Site.Blobs.Put([]byte(r.Text))
@@ -80,8 +80,8 @@ func (p *planning) keep(reports []specify.Report) (all []nexus.SpecReport, err e
 	return all, nil
 }
 
-// submitted has a session, or reads what came of it. The refusal says why nothing
-// was submitted; an error is one of the machinery, or an interruption.
+// submitted runs a session, or reads its result. The refusal explains why nothing was
+// submitted; an error is one of the machinery, or an interruption.
 func (p *planning) submitted(ctx context.Context, q specify.Question) (data json.RawMessage, refusal *nexus.Error, err error) {
 	old := p.a.Session(q.Session)
 	if old != nil && old.Over {
@@ -108,7 +108,7 @@ func (p *planning) submitted(ctx context.Context, q specify.Question) (data json
 	return o.Handin, nil, nil
 }
 
-// unsubmitted says why a session ended without a submission.
+// unsubmitted returns the error of a session that ended without a submission.
 func unsubmitted(role nexus.Role, outcome nexus.Outcome, why string) *nexus.Error {
 	code := nexus.CodeNothingProposed
 	switch outcome {

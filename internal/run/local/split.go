@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// split lets the planner cut a task that is stuck into smaller ones.
+// split lets the planner divide a task that is stuck into smaller ones.
 func (m *Machine) split(ctx context.Context, f nexus.SplitSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Planner))
@@ -51,9 +51,9 @@ func (m *Machine) split(ctx context.Context, f nexus.SplitSought, v state.View, 
 	return append(facts, split), p.tree.Remove(ctx)
 }
 
-// workDiff returns what an attempt changed that ended with some work. Its commits stand on
-// no commit where it started from a tree, such as the merged tree that a landing refused:
-// then the work is compared with the commit that the attempt belongs to.
+// workDiff returns the changes of an attempt whose final tree is work. Its commits have no
+// parent commit if it started from a tree, such as the merged tree that a landing refused: then
+// the work is compared with the commit that the attempt belongs to.
 func (m *Machine) workDiff(ctx context.Context, v state.View, work string) (string, error) {
 	git, base := m.Worker.Trees.Git(), v.Tip
 	for _, a := range v.Past {

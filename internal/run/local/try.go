@@ -13,14 +13,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// Bounds of what the checks of a plan may take, each time that one is submitted.
+// Limits for the checks of a plan, each time that one is submitted.
 const (
 	eachTrial = 2 * time.Minute
 	allTrials = 10 * time.Minute
 )
 
-// try tries the commands of a plan's criteria on the tree that it is made for.
-// What ran before is known, also to who continues after a crash.
+// try runs the commands of a plan's criteria on the tree that it is made for. Results of
+// earlier runs are reused, also by a process that continues after a crash.
 func (p *planning) try(ctx context.Context, made nexus.Plan) (accept.Trials, error) {
 	own, err := p.Worker.Judge.Gates(p.tree.Dir)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *planning) run(ctx context.Context, gates []gate.Gate) error {
 	return err
 }
 
-// tried returns the result of a command when it was tried.
+// tried returns the result of a command if it has run.
 func (p *planning) tried(g gate.Gate) (nexus.Evidence, bool) {
 	i := slices.IndexFunc(p.a.Tried, func(e nexus.Evidence) bool { return e.Command == g.Command() })
 	if i < 0 {

@@ -10,12 +10,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Report is what became of many seeds.
+// Report summarizes the runs of many seeds.
 type Report struct {
 	First      uint64                  `json:"first_seed"`
 	Seeds      int                     `json:"seeds"`
 	Violations int                     `json:"violations"`
-	Ends       map[nexus.RunStatus]int `json:"ends"` // runs by how they stood at the end
+	Ends       map[nexus.RunStatus]int `json:"ends"` // runs by their status at the end
 	Tasks      int                     `json:"tasks"`
 	Landed     int                     `json:"landed"`
 	Steps      int                     `json:"steps"`
@@ -25,11 +25,11 @@ type Report struct {
 	Deaths     int                     `json:"deaths"`
 	Lives      int                     `json:"lives"`
 	Virtual    time.Duration           `json:"virtual_ns"`
-	Worst      *Result                 `json:"worst,omitempty"` // the first seed that violates something
+	Worst      *Result                 `json:"worst,omitempty"` // the first seed with a violation
 }
 
-// Chaos plays n seeds from the first one on, on all processors, and hands
-// each result to each in the order of the seeds. Each may be nil.
+// Chaos plays n seeds from the first one on, on all processors, and passes each result to each
+// in the order of the seeds. Each may be nil.
 func Chaos(seed uint64, n int, each func(Result)) Report {
 	defer roomy()()
 	r := Report{First: seed, Seeds: n, Ends: map[nexus.RunStatus]int{}}
@@ -81,8 +81,8 @@ func (r *Report) add(x Result) {
 	}
 }
 
-// roomy lets garbage lie for longer until it is called off: all that a run has
-// is a few hundred kilobytes, of which little lives on.
+// roomy makes garbage collection rarer until off is called: all data of a run is a few hundred
+// kilobytes, of which little is retained.
 func roomy() (off func()) {
 	was := debug.SetGCPercent(800)
 	return func() { debug.SetGCPercent(was) }

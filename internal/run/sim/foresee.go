@@ -17,30 +17,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// Foreseen is how right the estimates were, over many runs. A share is 1 where all
-// were.
+// Foreseen is the accuracy of the estimates over many runs. A share is 1 if all were right.
 type Foreseen struct {
 	Repositories int     `json:"repositories"`
 	Runs         int     `json:"runs"`
-	Asked        int     `json:"asked"`   // times that somebody wanted to know how long a run still takes
-	Unknown      int     `json:"unknown"` // of them, when too few tasks had landed to say
-	Right        float64 `json:"right"`   // share of the answers whose range held what it then took
+	Asked        int     `json:"asked"`   // number of requests for the remaining time of a run
+	Unknown      int     `json:"unknown"` // of them, requests with too few landed tasks for an answer
+	Right        float64 `json:"right"`   // share of the answers whose range contained the actual time
 	Early        float64 `json:"early"`   // share in which it took less
 	Late         float64 `json:"late"`    // share in which it took more
-	Wide         float64 `json:"wide"`    // how many times its lower end the upper end of a range is, in the middle case
+	Wide         float64 `json:"wide"`    // upper end of a range divided by its lower end, in the middle case
 	Tasks        int     `json:"tasks"`   // that landed, and that were estimated from history before
-	Held         float64 `json:"held"`    // share of them that took what their range said
+	Held         float64 `json:"held"`    // share of them whose time was within its range
 	Problem      string  `json:"problem,omitzero"`
 }
 
-// runsEach is how many runs a made-up repository sees, one after the other.
+// runsEach is the number of consecutive runs of a made-up repository.
 const runsEach = 6
 
-// Foresee lets the real scheduler work through runs of made-up repositories, and asks
-// at every moment at which something happens how long the run still takes. What
-// tasks take there compared with the rule of thumb depends on their stack and their
-// tier, and on chance. Attempts fail now and then, and landing and the last gates
-// take their time, too.
+// Foresee lets the real scheduler execute runs of made-up repositories, and asks at every event
+// for the remaining time of the run. The duration of a task there, compared with the rule of
+// thumb, depends on its stack, its tier, and chance. Attempts fail now and then, and landing
+// and the last gates need time, too.
 func Foresee(first uint64, repositories int) Foreseen {
 	out := Foreseen{Repositories: repositories}
 	var sum tally
@@ -60,7 +58,7 @@ func Foresee(first uint64, repositories int) Foreseen {
 	return out
 }
 
-// tally counts what came of estimates.
+// tally counts the results of estimates.
 type tally struct {
 	asked, unknown, early, late int
 	wide                        []float64
@@ -76,13 +74,13 @@ func (t *tally) into(out *Foreseen) {
 	out.Held = float64(t.held) / float64(max(1, t.tasks))
 }
 
-// repository is a made-up one, with what its runs took.
+// repository is a made-up one, with the durations of its runs.
 type repository struct {
 	dice  *rand.Rand
 	past  route.Stats
-	slow  map[string]float64     // by stack: what tasks take compared with the rule of thumb
+	slow  map[string]float64     // by stack: duration of tasks compared with the rule of thumb
 	tiers map[nexus.Tier]float64 // the same by tier
-	wide  float64                // how much tasks differ that look the same
+	wide  float64                // how much similar tasks differ
 	lag   time.Duration          // of a landing
 	rest  time.Duration          // of the last gates
 	runs  int
@@ -121,20 +119,20 @@ func (r *repository) plan() []nexus.Task {
 	return plan
 }
 
-// takes draws how long an attempt at a task takes.
+// takes draws the duration of an attempt at a task.
 func (r *repository) takes(t *state.Task, tier nexus.Tier) time.Duration {
 	e := route.Expect(nil, t.Task, t.Route.Complexity, tier)
 	times := r.slow[string(t.Files[0][len(t.Files[0])-2:])] * r.tiers[tier] * math.Exp(r.wide*r.dice.NormFloat64())
 	return time.Duration(float64(e.Likely.Seconds) * times * float64(time.Second))
 }
 
-// asking is an answer that is not known yet to be right.
+// asking is an answer that cannot be checked yet.
 type asking struct {
 	at   time.Time
 	said route.Remaining
 }
 
-// run lets a run go to its end, and adds what was foreseen of it.
+// run executes a run to its end, and adds the results of its estimates.
 func (r *repository) run(sum *tally) error {
 	ctx := context.Background()
 	r.runs++
@@ -179,7 +177,7 @@ func (r *repository) run(sum *tally) error {
 	return p.failed
 }
 
-// count adds what came of the estimates of a run.
+// count adds the results of the estimates of a run.
 func (r *repository) count(sum *tally, s *state.State, asked []asking, end time.Time) {
 	for _, a := range asked {
 		took := end.Sub(a.at)
@@ -205,7 +203,7 @@ func (r *repository) count(sum *tally, s *state.State, asked []asking, end time.
 	}
 }
 
-// work returns how long something takes and what comes of it.
+// work returns the duration of a work item and its facts.
 func (r *repository) work(p *pacer, s *state.State, w run.WorkItem) (time.Duration, []nexus.Fact) {
 	switch f := w.Intent.(type) {
 	case nexus.AttemptStarted:

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 )
 
-// counters are what only grows.
+// counters are values that only grow.
 type counters struct {
 	seq, requested                int64
 	starts, tries, landings, aged int
@@ -26,7 +26,7 @@ func count(s *state.State) counters {
 	}
 	for _, t := range s.Tasks {
 		if !s.Planned {
-			break // those of a plan that is refused are gone
+			break // those of a refused plan are gone
 		}
 		c.aged += t.Rounds + t.Retried + len(t.Attempts)
 		for _, a := range t.Attempts {
@@ -36,7 +36,7 @@ func count(s *state.State) counters {
 	return c
 }
 
-// inspect checks what must hold of the state whenever the process waits.
+// inspect checks the invariants of the state whenever the process waits.
 func (s *sim) inspect() {
 	st := s.core.State
 	now, was := count(st), s.before
@@ -76,7 +76,7 @@ func (s *sim) inspect() {
 	}
 }
 
-// finish checks what must hold of a run that is over.
+// finish checks the invariants of a run that is over.
 func (s *sim) finish() {
 	st := s.core.State
 	if n := len(s.scenario.Tasks) + s.audit.Drafts() + s.audit.Fixes() + s.audit.Parts() + s.audit.Added(); len(st.Tasks) != n && st.Planned {
@@ -107,8 +107,8 @@ func (s *sim) finish() {
 	}
 }
 
-// same checks that the journal alone gives the state that the process has.
-// Requests that it has not heard of yet are left out.
+// same checks that the journal alone yields the state of the process. It omits requests that
+// have not reached the process yet.
 func (s *sim) same() {
 	live := s.core.State
 	replayed, err := state.Replay("sim", s.upTo(live.Seq, live.Requested))

@@ -16,12 +16,12 @@ type journal struct {
 	run    nexus.RunID
 	now    func() time.Time
 	events []nexus.Event
-	booked func(nexus.Event) // hears of each event that became durable
-	fault  func() error      // fails an append; what it fails after is durable
+	booked func(nexus.Event) // receives each event that became durable
+	fault  func() error      // fails an append; an append that fails afterwards is durable
 	other  func()            // another process may append here
 }
 
-// put appends what another process, or nobody in particular, says.
+// put appends facts of another process, or of no process in particular.
 func (j *journal) put(facts ...nexus.Fact) []nexus.Event {
 	from := len(j.events)
 	for _, f := range facts {

@@ -8,21 +8,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// Learned is what it took coders who do not know all that they need.
+// Learned is the effort of coders who do not have all the necessary knowledge.
 type Learned struct {
 	Runs      int    `json:"runs"`
 	Tasks     int    `json:"tasks"`
 	Landed    int    `json:"landed"`
 	Attempts  int    `json:"attempts"`
 	Rounds    int    `json:"rounds"`
-	Violation string `json:"violation,omitzero"` // of the first run that violates something
+	Violation string `json:"violation,omitzero"` // of the first run with a violation
 }
 
-// PerTask is how many rounds a task took that landed, with those of tasks that did not.
+// PerTask returns the number of rounds per landed task, including those of tasks that did not
+// land.
 func (l Learned) PerTask() float64 { return float64(l.Rounds) / float64(max(1, l.Landed)) }
 
-// Learn plays runs of that many seeds in which new attempts are told what earlier ones
-// came to, or only how they ended. See [toy.Knowing].
+// Learn plays runs of that many seeds. With told, new attempts receive the results of earlier
+// ones, otherwise only how they ended. See [toy.Knowing].
 func Learn(first uint64, runs int, told bool) Learned {
 	out := Learned{Runs: runs}
 	for i := range runs {

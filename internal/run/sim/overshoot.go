@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// Overspent is by how much many runs passed their caps.
+// Overspent is the amount by which many runs exceeded their caps.
 type Overspent struct {
 	First      uint64  `json:"first_seed"`
 	Runs       int     `json:"runs"`
@@ -29,29 +29,28 @@ type Overspent struct {
 	DiedFull   int     `json:"died_crowded"` // runs whose process died with 16 or more in flight
 	Caps       []Cap   `json:"caps"`
 	Violations int     `json:"violations"`
-	Worst      *Result `json:"worst,omitempty"` // the first run that violates something
+	Worst      *Result `json:"worst,omitempty"` // the first run with a violation
 }
 
-// Cap is by how much runs passed one of the caps, in calls: what the provider
-// charged beyond it, by what was set aside for the call that passed it; for
-// the day, which runs share, by the largest call then in flight.
+// Cap is the amount by which runs exceeded one of the caps, in calls: the provider's charge
+// beyond it, divided by the reservation of the call that exceeded it; for the day, which runs
+// share, by the largest call then in flight.
 type Cap struct {
 	Name   string      `json:"name"`
 	Held   int         `json:"held"`   // runs that had such a cap
-	Passed int         `json:"passed"` // runs that passed it by anything
+	Passed int         `json:"passed"` // runs that exceeded it by anything
 	P99    float64     `json:"p99"`    // of the runs that had it
 	Max    float64     `json:"max"`
 	Money  nexus.Money `json:"max_money"`
 	calls  []float64   // of each run, sorted in the end
 }
 
-// table is how many runs of each size a round of crowds has: ten runs, in
-// crowds of one to four that share a day.
+// table is the number of runs of each size in a round of crowds: ten runs, in crowds of one to
+// four that share a day.
 const table = 4
 
-// Overshoot plays n runs with 32 workers each, up to four of them side by
-// side with one day's money, and holds what the provider charged against
-// every cap.
+// Overshoot plays n runs with 32 workers each, up to four of them side by side with one day's
+// money, and compares the provider's charges with every cap.
 func Overshoot(seed uint64, n int) (Overspent, error) {
 	tariff, err := toy.NewTariff(statetest.Start())
 	if err != nil {
@@ -87,7 +86,7 @@ func Overshoot(seed uint64, n int) (Overspent, error) {
 	return out, nil
 }
 
-// played is what became of a run of a crowd.
+// played is the result of a run of a crowd.
 type played struct {
 	Result
 
@@ -130,8 +129,7 @@ func (o *Overspent) add(r played, caps map[string]*Cap) {
 	}
 }
 
-// crowd plays runs side by side in one virtual time, in the order of what
-// happens in them.
+// crowd plays runs side by side in one virtual time, in the order of their events.
 func crowd(seed uint64, n int, t *toy.Tariff) []played {
 	dice := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // a seed must give the same dice
 	day := nexus.Money(0)
@@ -171,12 +169,12 @@ func crowd(seed uint64, n int, t *toy.Tariff) []played {
 	return out
 }
 
-// ended reports whether nothing will happen in the run any more.
+// ended reports whether no further event will happen in the run.
 func (s *sim) ended() bool {
 	return s.over || s.violation != "" || s.queue.Len() == 0 && !s.poke()
 }
 
-// step lets the next thing happen.
+// step executes the next event.
 func (s *sim) step() {
 	e, _ := heap.Pop(&s.queue).(event)
 	s.now = e.at
@@ -189,8 +187,7 @@ func (s *sim) step() {
 	}
 }
 
-// guard does something. A panic of the code under test is one more thing that
-// must not happen.
+// guard calls do. A panic of the code under test is another violation.
 func (s *sim) guard(do func()) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// request lets somebody wish something, whether or not a process is there to
-// hear it.
+// request lets a person make a request, whether or not a process is running to receive it.
 func (s *sim) request() {
 	if s.over {
 		return
@@ -48,7 +47,7 @@ func (s *sim) request() {
 	s.ask(r)
 }
 
-// more returns what somebody adds: a task like another one, or more than one task.
+// more returns a person's addition: a task like another one, or more than one task.
 func (s *sim) more(like nexus.TaskID) nexus.Task {
 	i := max(0, slices.IndexFunc(s.scenario.Tasks, func(t nexus.Task) bool { return t.ID == like }))
 	t := s.scenario.Tasks[i]
@@ -63,8 +62,8 @@ func (s *sim) more(like nexus.TaskID) nexus.Task {
 	return t
 }
 
-// ask appends a request, and lets the process hear of it a little later.
-// Requests are heard in their order.
+// ask appends a request, which reaches the process a little later. Requests arrive in their
+// order.
 func (s *sim) ask(r nexus.Request) {
 	e := s.journal.put(nexus.RequestMade{Request: r})[0]
 	if at := s.now.Add(s.span(time.Second)); at.After(s.delivered) {
@@ -81,20 +80,20 @@ func (s *sim) ask(r nexus.Request) {
 	}
 }
 
-// other lets somebody get in between two appends of the process.
+// other lets another process append between two appends of the process.
 func (s *sim) other() {
 	switch {
 	case s.scenario.Requests == 0:
 	case s.dice.IntN(200) == 0:
 		s.request()
 	case s.core != nil && len(s.core.State.Queue) > 0 && s.dice.IntN(30) == 0:
-		// Just when it may land at any moment.
+		// At a moment when it may land any time.
 		s.ask(nexus.Request{Verb: nexus.VerbSkip, Task: s.core.State.Queue[0].Task})
 	}
 }
 
-// consent lets somebody say something to the plan that a question is about, also
-// when it is another one by now.
+// consent lets a person answer the plan that a question is about, even if there is another plan
+// by now.
 func (s *sim) consent(id string) {
 	if s.over {
 		return
@@ -112,7 +111,7 @@ func (s *sim) consent(id string) {
 	case n < 18:
 		r.Text = "no"
 	case n < 19:
-		edited.Tasks[0].Needs = []nexus.TaskID{edited.Tasks[0].ID} // that cannot be
+		edited.Tasks[0].Needs = []nexus.TaskID{edited.Tasks[0].ID} // an invalid plan
 		r.Plan = edited
 	default:
 		return
@@ -123,7 +122,7 @@ func (s *sim) consent(id string) {
 	}
 }
 
-// interrupt tells the process to let go; a second time it dies.
+// interrupt tells the process to stop; a second time it dies.
 func (s *sim) interrupt() {
 	if s.core == nil {
 		return
@@ -136,8 +135,8 @@ func (s *sim) interrupt() {
 	}
 }
 
-// poke does what somebody must do when nothing else will happen: answer, or
-// resume. It reports whether there is something.
+// poke does the step of a person without which nothing else will happen: an answer, or a
+// resume. It reports whether there is one.
 func (s *sim) poke() bool {
 	if s.core == nil {
 		s.wrong("no process works on the run any more")

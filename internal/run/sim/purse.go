@@ -10,14 +10,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/dailybudget"
 )
 
-// dayPurse is the day's money, of which the books know more than a run does.
+// dayPurse is the day's money, of which the audit knows more than a run does.
 type dayPurse interface {
 	run.DailyBudget
 	Others(day string) nexus.Money
 }
 
-// purse is the day's money. It outlives every process. Other runs spend of it
-// what the present claim leaves them.
+// purse is the day's money. It outlives every process. Other runs spend the part that the
+// present claim leaves to them.
 type purse struct {
 	now    func() time.Time
 	pick   func(n int) int
@@ -41,7 +41,7 @@ func (p *purse) Claim(_ context.Context, own, limit nexus.Money) (nexus.BudgetSh
 	return nexus.BudgetShared{Day: p.day, Others: p.others}, granted, nil
 }
 
-// Others returns what other runs have spent on a day.
+// Others returns the spending of other runs on a day.
 func (p *purse) Others(day string) nexus.Money {
 	if day != p.day {
 		return 0
@@ -72,7 +72,7 @@ func (s share) Claim(_ context.Context, own, limit nexus.Money) (nexus.BudgetSha
 	return nexus.BudgetShared{Day: day, Others: others}, granted, nil
 }
 
-// Others returns what other runs have spent on a day, or may yet.
+// Others returns the amount that other runs have spent on a day, or may still spend.
 func (s share) Others(day string) nexus.Money {
 	others, _ := dailybudget.CheckShare(s.till[day], s.run, 0, 0)
 	return others

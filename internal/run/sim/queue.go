@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// event is something that happens at a time.
+// event is a scheduled event of the simulation.
 type event struct {
 	at   time.Time
 	seq  int // of two at the same time, the one that was planned first comes first
@@ -45,11 +45,11 @@ func (s *sim) at(t time.Time, life int, do func()) {
 	heap.Push(&s.queue, event{t, s.count, life, do})
 }
 
-// in plans something in this life of the process.
+// in plans an event in this life of the process.
 func (s *sim) in(d time.Duration, do func()) { s.at(s.now.Add(d), s.life, do) }
 
-// in0 plans something that no process is needed for.
+// in0 plans an event that needs no process.
 func (s *sim) in0(d time.Duration, do func()) { s.at(s.now.Add(d), 0, do) }
 
-// soon plans something within a moment, in no order that anybody may rely on.
+// soon plans an event within a moment, in an order that no code may rely on.
 func (s *sim) soon(do func()) { s.in(time.Duration(s.dice.IntN(int(20*time.Millisecond))), do) }

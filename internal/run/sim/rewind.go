@@ -7,12 +7,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// rewinds reports whether somebody will go back before the next process begins, though the run
-// is over.
+// rewinds reports whether a person will rewind the run before the next process begins, though
+// the run is over.
 func (s *sim) rewinds() bool { return s.scenario.Rewinds > 0 && s.backs.IntN(2) == 0 }
 
-// rewind lets somebody take the run back to some earlier point, while nobody conducts it. That it is on
-// record and that the branch moves are two things: the next process begins after both.
+// rewind lets a person take the run back to some earlier point while it is not running.
+// Recording that and moving the branch are two steps: the next process begins after both.
 func (s *sim) rewind() {
 	if s.scenario.Rewinds == 0 || len(s.journal.events) < 2 || s.backs.IntN(3) == 0 {
 		return
@@ -33,7 +33,7 @@ func (s *sim) rewind() {
 	}
 	f := nexus.RunRewound{To: to, Tip: then.Tip, From: st.Tip, By: "ann"}
 	if st.CheckFacts(f) != nil {
-		return // it is in the middle of what is one
+		return // it is in the middle of a step that must not be split
 	}
 	s.scenario.Rewinds--
 	s.note("somebody goes back to %d", to)
@@ -52,8 +52,8 @@ func (s *sim) rewind() {
 	s.before.landings, s.before.aged = 0, 0
 }
 
-// back checks what must hold of a run that went back: it is where it was, nothing works, and nothing that was
-// spent or asked is forgotten.
+// back checks the invariants of a rewound run: it is in the earlier state, no worker is active,
+// and no spending and no question since then is forgotten.
 func (s *sim) back(st, then *state.State, spent nexus.Money, asks int) {
 	if st.Tip != then.Tip || len(st.Landings) != len(then.Landings) || len(st.Tasks) != len(then.Tasks) || st.Status != then.Status {
 		s.wrong("the run went back to %s with %d landings, %d tasks, %s; then it was at %s with %d, %d, %s",

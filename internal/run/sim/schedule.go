@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// Pace is how well a run used its workers.
+// Pace describes how well a run used its workers.
 type Pace struct {
 	Seed       uint64        `json:"seed"`
 	Tasks      int           `json:"tasks"`
@@ -27,9 +27,9 @@ type Pace struct {
 	Problem    string        `json:"problem,omitzero"`
 }
 
-// Schedule lets the real scheduler work on a made-up plan of that many tasks,
-// that many at once. Tasks take about as long as estimated, and nothing else
-// takes any time, so what is lost is the scheduler's.
+// Schedule lets the real scheduler execute a made-up plan of that many tasks, that many at
+// once. Tasks take about as long as estimated, and nothing else takes any time, so any loss is
+// the scheduler's.
 func Schedule(tasks, parallel int, seed uint64) Pace {
 	dice := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // a seed must give the same dice
 	plan := wide(dice, tasks)
@@ -62,8 +62,8 @@ func Schedule(tasks, parallel int, seed uint64) Pace {
 	return out
 }
 
-// wide makes a plan with many tasks that can be done at once: each needs up
-// to three of the hundred before it.
+// wide makes a plan with many tasks that can be done at once: each needs up to three of the
+// hundred before it.
 func wide(dice *rand.Rand, n int) []nexus.Task {
 	plan := make([]nexus.Task, n)
 	for i := range plan {
@@ -79,7 +79,7 @@ func wide(dice *rand.Rand, n int) []nexus.Task {
 	return plan
 }
 
-// pacer conducts a run whose workers do nothing but take their time.
+// pacer executes a run whose workers only let time pass.
 type pacer struct {
 	journal *journal
 	now     time.Time
@@ -117,7 +117,7 @@ func (p *pacer) run() error {
 	return p.failed
 }
 
-// work returns how long something takes and what comes of it.
+// work returns the duration of a work item and its facts.
 func (p *pacer) work(w run.WorkItem) (time.Duration, []nexus.Fact) {
 	a := w.View.Attempt
 	switch f := w.Intent.(type) {

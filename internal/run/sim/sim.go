@@ -1,16 +1,15 @@
-// Package sim plays runs in a virtual world, many of them and fast: the real
-// decisions and the real [run.Core], against workers, a repository and a
-// provider that are made up from a seed, with faults of every kind.
+// Package sim plays runs in a virtual world, many of them and fast: the real decisions and the
+// real [run.Core], with workers, a repository and a provider that are made up from a seed, with
+// faults of every kind.
 //
-//	seed ──▶ scenario ──▶ queue of events ──▶ Core ──▶ journal ──▶ audit
-//	              │             ▲              │  (outlives a process)
-//	              └──▶ world ◀──┴── workers ◀──┘
+//	seed --> scenario --> queue of events --> Core --> journal --> audit
+//	              |             ^              |  (outlives a process)
+//	              +--> world <--+-- workers <--+
 //
-// A process may die at any append and at any effect; another one then takes
-// the run up from what outlived it. There is no goroutine and no clock: the
-// order of events depends on the seed alone, so a seed that fails fails
-// again. What must never happen is checked at every step, by books that are
-// kept apart from the code under test.
+// A process may die at any append and at any effect; another one then resumes the run from the
+// data that outlived it. There is no goroutine and no clock: the order of events depends only
+// on the seed, so a seed that fails fails again. The invariants are checked at every step, by
+// records that are separate from the code under test.
 package sim
 
 import (
@@ -28,14 +27,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// The bounds of one run. A run that passes them does not end.
+// Limits of one run. A run that exceeds them does not end.
 const (
 	maxSteps  = 20_000
 	maxEvents = 20_000
 	maxTime   = 90 * 24 * time.Hour
 )
 
-// Result is what became of one seed.
+// Result is the result of one seed.
 type Result struct {
 	Seed      uint64          `json:"seed"`
 	Status    nexus.RunStatus `json:"status"`
@@ -46,17 +45,17 @@ type Result struct {
 	Calls     int             `json:"calls"`      // of models
 	Repeated  int             `json:"repeated"`   // calls in flight when a process died
 	Deaths    int             `json:"deaths"`     // of processes
-	Lives     int             `json:"lives"`      // processes that took the run up
+	Lives     int             `json:"lives"`      // processes that started or resumed the run
 	Virtual   time.Duration   `json:"virtual_ns"` // time that passed in the world
 	Violation string          `json:"violation,omitzero"`
-	Tape      string          `json:"tape,omitzero"` // the whole run, where something is violated
+	Tape      string          `json:"tape,omitzero"` // the whole run, if there is a violation
 }
 
 // sim is one run in its virtual world.
 type sim struct {
 	scenario toy.Scenario
 	dice     *rand.Rand // of the driver; the world has its own
-	backs    *rand.Rand // says when and where somebody goes back
+	backs    *rand.Rand // decides when and to which point a person rewinds
 	world    *toy.Environment
 	journal  *journal
 	purse    dayPurse
@@ -69,7 +68,7 @@ type sim struct {
 	core        *run.Core
 	life        int // of the present process; an event of another never happens
 	lives       int
-	interrupted bool // the present process was told to let go
+	interrupted bool // the present process was told to stop
 	dead        bool // the process dies at the end of this step
 	workers     map[run.WorkKey]*coroutine
 	alarm       time.Time
@@ -79,7 +78,7 @@ type sim struct {
 	steps       int
 	before      counters
 	over        bool
-	status      nexus.RunStatus // when a process last left
+	status      nexus.RunStatus // when a process last ended
 	violation   string
 }
 
@@ -128,7 +127,7 @@ func (s *sim) result(seed uint64) Result {
 	return r
 }
 
-// open accepts the goal and plans what people do to the run.
+// open accepts the goal and plans the actions of people on the run.
 func (s *sim) open() {
 	goal := nexus.GoalAccepted{
 		Goal: nexus.Goal{Text: "a goal"}, Base: s.world.Books().Tip, Target: "main", Land: s.scenario.Land,
@@ -147,12 +146,12 @@ func (s *sim) open() {
 	}
 }
 
-// span draws a time, short ones more often.
+// span draws a duration, short ones more often.
 func (s *sim) span(most time.Duration) time.Duration {
 	return time.Duration(s.dice.Float64() * s.dice.Float64() * float64(most))
 }
 
-// begin lets a new process take the run up.
+// begin lets a new process start or resume the run.
 func (s *sim) begin() {
 	s.rewind()
 	s.life++
@@ -180,7 +179,7 @@ func (s *sim) begin() {
 	s.core, s.alarm, s.interrupted = core, time.Time{}, false
 }
 
-// after lets the process decide, and checks what must always hold.
+// after lets the process decide, and checks the invariants.
 func (s *sim) after() {
 	if s.core != nil && !s.dead {
 		start, cancel, err := s.core.Decide(context.Background(), s.now)
@@ -262,9 +261,9 @@ func (s *sim) die() {
 	s.in0(s.span(10*time.Hour), s.begin)
 }
 
-// kill ends all workers where they are.
+// kill ends all workers at once, in the middle of their work.
 func (s *sim) kill() {
-	s.life++ // what was to happen in this life never will
+	s.life++ // the remaining events of this life never happen
 	for key, k := range s.workers {
 		k.gone = toy.ErrDead
 		k.stop()
@@ -272,8 +271,8 @@ func (s *sim) kill() {
 	}
 }
 
-// dies reports whether the process dies here. Once it does, it is dead for
-// the rest of the step.
+// dies reports whether the process dies here. Once it does, it is dead for the rest of the
+// step.
 func (s *sim) dies() bool {
 	if !s.dead && s.deaths < s.scenario.Crashes && toy.Chance(s.dice.Float64()) < s.scenario.Crash {
 		s.dead = true
@@ -296,8 +295,8 @@ func (s *sim) fault() error {
 	return nil
 }
 
-// check takes an error that ends a process, and reports whether there is
-// none. Only a journal that fails is a reason to end.
+// check handles an error that ends a process, and reports whether there is none. Only a journal
+// that fails is a reason to end.
 func (s *sim) check(err error) bool {
 	switch {
 	case s.dead:
@@ -312,7 +311,7 @@ func (s *sim) check(err error) bool {
 	return false
 }
 
-// booked hears of each event that became durable.
+// booked receives each event that became durable.
 func (s *sim) booked(e nexus.Event) {
 	s.audit.Event(e)
 	if q, ok := e.Fact.(nexus.QuestionAsked); ok && q.Trigger == nexus.PlanTrigger {
@@ -322,11 +321,11 @@ func (s *sim) booked(e nexus.Event) {
 
 // note is a line between the events of a tape.
 type note struct {
-	after int // events
+	after int // number of events before it
 	text  string
 }
 
-// tape returns the run as a tape, with what happened to its processes.
+// tape returns the run as a tape, with the events of its processes.
 func (s *sim) tape() string {
 	var b strings.Builder
 	notes := s.notes
@@ -342,13 +341,13 @@ func (s *sim) tape() string {
 	return b.String()
 }
 
-// note writes what happens outside of the journal on the tape.
+// note writes an event outside of the journal to the tape.
 func (s *sim) note(format string, args ...any) {
 	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\n# ")
 	s.notes = append(s.notes, note{len(s.journal.events), fmt.Sprintf("# @%s %s\n", s.now.Sub(statetest.Start()), text)})
 }
 
-// wrong says that something happened that must not. The first counts.
+// wrong records a violation. The first one counts.
 func (s *sim) wrong(format string, args ...any) {
 	if s.violation == "" {
 		s.violation = fmt.Sprintf(format, args...)

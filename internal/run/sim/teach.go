@@ -17,15 +17,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// Workload is a row of runs of one repository.
+// Workload is a series of runs of one repository.
 type Workload struct {
 	Runs  int
 	Tasks int // of each run
-	// Works is how likely a try at a tier lands a task of a sort, 0 or 1, the n-th of all.
+	// Works returns the probability that an attempt at a tier lands a task of a sort, 0 or 1,
+	// the n-th of all.
 	Works func(n, sort int, tier nexus.Tier) float64
 }
 
-// Taught is what a workload came to.
+// Taught is the result of a workload.
 type Taught struct {
 	Landed int
 	Money  nexus.Money
@@ -34,13 +35,13 @@ type Taught struct {
 	Cost   []nexus.Money // of each task, in order
 }
 
-// PerLanded is what a task cost that landed, with those that did not.
+// PerLanded returns the cost per landed task, including that of tasks that did not land.
 func (t Taught) PerLanded() float64 { return t.Money.Float() / float64(max(1, t.Landed)) }
 
-// Teach lets the real scheduler play a workload, one run after the other, each of
-// which learns from those before it, or nothing. Whether a try works, what it costs
-// and which gate is red hangs on the seed, the task, the tier and the number of the
-// try alone, so that both ways have the same luck.
+// Teach lets the real scheduler play a workload, one run after the other. With learns, each run
+// learns from those before it. Whether an attempt succeeds, its cost, and the red gate depend
+// only on the seed, the task, the tier and the number of the attempt, so that both ways have
+// the same luck.
 func Teach(seed uint64, w Workload, learns bool) (Taught, error) {
 	var out Taught
 	var past []history.Run
@@ -83,8 +84,8 @@ func Teach(seed uint64, w Workload, learns bool) (Taught, error) {
 	return out, nil
 }
 
-// usualGates are the gates of the repository in their usual order, with what each
-// takes and of how many failures it is the one that is red.
+// usualGates returns the gates of the repository in their usual order, with the duration of
+// each and its share of the failures.
 func usualGates() []taughtGate {
 	return []taughtGate{
 		{"build", 40 * time.Second, 1},
@@ -100,7 +101,7 @@ type taughtGate struct {
 	share int
 }
 
-// gatesIn returns the gates in the order that was learned.
+// gatesIn returns the gates in the learned order.
 func gatesIn(l *nexus.Lessons) []taughtGate {
 	all := usualGates()
 	if l.Gates == nil {
@@ -123,7 +124,7 @@ func gatesIn(l *nexus.Lessons) []taughtGate {
 	return out
 }
 
-// pupil conducts a run of a workload.
+// pupil executes a run of a workload.
 type pupil struct {
 	pacer
 	load  Workload
@@ -178,7 +179,7 @@ func (p *pupil) play(r nexus.Routing) (history.Run, error) {
 	}
 }
 
-// do returns how long something takes and what comes of it.
+// do returns the duration of a work item and its facts.
 func (p *pupil) do(w run.WorkItem) (time.Duration, []nexus.Fact) {
 	f, ok := w.Intent.(nexus.AttemptStarted)
 	if !ok {
@@ -195,7 +196,7 @@ func (p *pupil) do(w run.WorkItem) (time.Duration, []nexus.Fact) {
 		}
 	}
 	h := fnv.New64a()
-	_, _ = h.Write(fmt.Appendf(nil, "%d/%d/%s/%d", p.seed, p.first+number, f.Tier, tries)) // a hash takes all
+	_, _ = h.Write(fmt.Appendf(nil, "%d/%d/%s/%d", p.seed, p.first+number, f.Tier, tries)) // a hash accepts all
 	dice := rand.New(rand.NewPCG(h.Sum64(), p.seed))                                       //nolint:gosec // a seed must give the same dice
 	works := dice.Float64() < p.load.Works(p.first+number-1, (number-1)%2, f.Tier)
 	money := nexus.Money(float64(price(f.Tier)) * (0.7 + 0.6*dice.Float64()))
@@ -222,7 +223,7 @@ func (p *pupil) do(w run.WorkItem) (time.Duration, []nexus.Fact) {
 	return 5*time.Minute + took, append(facts, end)
 }
 
-// price is what a try costs at a tier.
+// price returns the cost of an attempt at a tier.
 func price(t nexus.Tier) nexus.Money {
 	switch t {
 	case nexus.Strong:
@@ -234,7 +235,7 @@ func price(t nexus.Tier) nexus.Money {
 	}
 }
 
-// pick returns the gate that is red, as the shares are, whatever their order.
+// pick returns the red gate, by the shares, whatever their order.
 func pick(dice *rand.Rand) string {
 	all, sum := usualGates(), 0
 	for _, g := range all {
@@ -249,7 +250,7 @@ func pick(dice *rand.Rand) string {
 	return ""
 }
 
-// judge lets the gates judge in their order, up to the first that is red.
+// judge runs the gates in their order, up to the first that is red.
 func (p *pupil) judge(f nexus.AttemptStarted, red string) (took time.Duration, facts []nexus.Fact) {
 	verdict := nexus.VerdictGiven{Attempt: f.Attempt, Tree: string(f.Attempt), State: nexus.Pass}
 	for _, g := range p.gates {

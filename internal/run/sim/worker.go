@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// coroutine runs an actor as a coroutine: whatever the actor waits for is handed
-// to the simulation, which continues with it at some later event. So there is
-// one thread, and an order of events that depends on the seed alone.
+// coroutine runs an actor as a coroutine: when the actor waits, it passes a function to the
+// simulation, which continues with it at some later event. So there is one thread, and an order
+// of events that depends only on the seed.
 type coroutine struct {
 	sim    *sim
 	work   run.WorkItem
@@ -24,9 +24,9 @@ type coroutine struct {
 	stop   func()
 	turn   int   // times it waited; a wake-up for an earlier time is void
 	gone   error // it was cancelled, or its process died
-	failed error // what the last thing it waited for came to
+	failed error // result of the last wait
 	answer run.Answer
-	spare  *spare // what it does costs nothing to do again
+	spare  *spare // its work can be repeated
 	facts  []nexus.Fact
 	err    error
 }
@@ -67,8 +67,8 @@ func (s *sim) resume(ctx context.Context, k *coroutine, turn int) {
 	}
 }
 
-// eased checks that a worker is let go when it must be, and not when accepted
-// work would be lost by it.
+// eased checks that a worker is stopped when it must be, and not if accepted work would be lost
+// by it.
 func (s *sim) eased(k *coroutine) {
 	d := s.core.State.Drain
 	switch goes := k.spare.eased != nil; {
@@ -81,7 +81,7 @@ func (s *sim) eased(k *coroutine) {
 	}
 }
 
-// cancel ends what a worker waits for.
+// cancel ends the wait of a worker.
 func (s *sim) cancel(ctx context.Context, k *coroutine) {
 	if k != nil && k.gone == nil {
 		k.gone = context.Canceled
@@ -90,7 +90,7 @@ func (s *sim) cancel(ctx context.Context, k *coroutine) {
 	}
 }
 
-// wait hands something to the simulation and returns when it was done.
+// wait passes a function to the simulation and returns when it was done.
 func (k *coroutine) wait(do func(turn int)) error {
 	if k.gone != nil {
 		return k.gone
@@ -106,7 +106,7 @@ func (k *coroutine) wait(do func(turn int)) error {
 	return k.failed
 }
 
-// spare is a stretch that ends when the run lets its workers go.
+// spare is a period that ends when the run stops its workers.
 type spare struct {
 	paid  bool
 	eased error
@@ -133,7 +133,7 @@ func (k *coroutine) Spare(ctx context.Context, paid bool) (context.Context, cont
 	return ctx, func() { k.spare = nil }
 }
 
-// ease ends what workers can do again, once they are to go.
+// ease cancels work that can be repeated, once the workers are to stop.
 func (s *sim) ease(ctx context.Context) {
 	for _, key := range slices.Sorted(maps.Keys(s.workers)) {
 		k := s.workers[key]

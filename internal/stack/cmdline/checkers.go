@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// checkerRule says about a tool what it does when it is called in a way.
+// checkerRule describes one way to call a checking tool.
 type checkerRule struct {
 	tool string   // the program, and the words after it that matter
 	gate string   // lint, format or type
-	fix  []string // words that let it write; what begins with one and = is one, too
-	ask  string   // what it is asked instead; empty: nothing
-	must []string // one of these words must be there for it to be that gate; empty: none
+	fix  []string // words that let it write, also followed by = and a value
+	ask  string   // the check-only option to use instead; empty: none
+	must []string // one of these words is required for that gate; empty: none
 }
 
-// checkerRules are tools that look at a tree and say what is wrong, and nothing that
-// others need comes of them.
+// checkerRules lists tools that inspect a tree and report problems, and whose result no other
+// command needs.
 func checkerRules() []checkerRule {
 	return []checkerRule{
 		{tool: "eslint", gate: "lint", fix: []string{"--fix", "--fix-type"}},
@@ -56,9 +56,9 @@ func checkerRules() []checkerRule {
 	}
 }
 
-// CheckOnlyForm tells which gate a command is, if it only looks at files, and the words
-// with which it changes none of them. The gate is empty for a command that does
-// something else; wrote reports that the command as it was would change files.
+// CheckOnlyForm returns the gate of a command that only checks files, and the words of a form
+// that changes none of them. The gate is empty for any other command; wrote reports whether the
+// original command would change files.
 func CheckOnlyForm(c Call) (gate string, words []string, wrote bool) {
 	for _, l := range checkerRules() {
 		tool := strings.Fields(l.tool)

@@ -1,5 +1,5 @@
-// Package cmdline takes apart the command lines that projects write into their
-// manifests: which commands a script runs in the end, and what each looks at.
+// Package cmdline parses the command lines in project manifests: it finds the commands that a
+// script finally runs, and the files that each of them checks.
 package cmdline
 
 import (
@@ -9,26 +9,25 @@ import (
 	"strings"
 )
 
-// Call is one command of a script: what it is given, and its words. Text is
-// how it was written.
+// Call is one command of a script, with its environment and its words. Text is its source.
 type Call struct {
 	Env    []string // assignments in front of it
 	Words  []string // without quotes; a program's path is shortened to its name
 	Text   string
-	Script string // innermost script of the manifest that it is in
+	Script string // innermost script of the manifest that contains it
 }
 
-// Bounds of taking scripts apart.
+// Limits for unfolding scripts.
 const (
 	deepestScript = 8
 	mostCalls     = 40
 )
 
-// Unfold takes a script of a package.json apart into the commands that it runs
-// in the end, in their order: what && joins, what npm, pnpm, yarn and bun run
-// by name, npm-run-all, and what runs before and after it by its name. It is
-// not ok where a shell would be needed to tell, such as for a pipe, a variable
-// or a loop. What runs side by side stands one after the other.
+// Unfold resolves a script of a package.json to the commands that it finally runs, in their
+// order. It follows &&, scripts that npm, pnpm, yarn and bun run by name, npm-run-all, and
+// scripts that run before and after another one because of their names. ok is false where only
+// a shell could parse it, such as for a pipe, a variable or a loop. Parallel commands are
+// listed one after the other.
 func Unfold(scripts map[string]string, name string) (calls []Call, ok bool) {
 	return unfolder{scripts}.script(name, nil, nil)
 }
@@ -59,7 +58,7 @@ func (u unfolder) script(name string, more []string, above []string) ([]Call, bo
 		}
 		if len(part.more) > 0 {
 			if len(calls) != 1 {
-				return nil, false // npm gives them to the last one, and only of some is that known
+				return nil, false // npm passes them to the last command, which is known only for some
 			}
 			calls[0].Words = append(calls[0].Words, part.more...)
 			calls[0].Text += " " + strings.Join(part.more, " ")
@@ -91,8 +90,8 @@ func (u unfolder) line(script, line string, above []string) ([]Call, bool) {
 	return all, len(all) > 0
 }
 
-// call resolves one command: assignments go aside, and what only runs a script
-// is that script.
+// call resolves one command: it separates assignments, and replaces a command that only runs a
+// script by that script.
 func (u unfolder) call(c Call, above []string) ([]Call, bool) {
 	assign := regexp.MustCompile(`^[A-Za-z_]\w*=`)
 	for len(c.Words) > 0 && (assign.MatchString(c.Words[0]) || len(c.Env) == 0 && slices.Contains([]string{"cross-env", "env"}, c.Words[0])) {
@@ -130,7 +129,7 @@ func (u unfolder) call(c Call, above []string) ([]Call, bool) {
 	return []Call{c}, true
 }
 
-// bare takes away what only finds a tool: npx, yarn, pnpm exec and the like.
+// bare removes the words that only find a tool: npx, yarn, pnpm exec and the like.
 func bare(words []string) []string {
 	for _, prefix := range [][]string{
 		{"npx", "--no-install"},
@@ -152,7 +151,7 @@ func bare(words []string) []string {
 	return slices.Clone(words)
 }
 
-// Installs reports whether a command installs what the manifest names.
+// Installs reports whether a command installs the dependencies in the manifest.
 func Installs(words []string) bool {
 	if len(words) == 1 && words[0] == "yarn" {
 		return true
@@ -162,7 +161,7 @@ func Installs(words []string) bool {
 		!slices.ContainsFunc(words[2:], func(w string) bool { return !strings.HasPrefix(w, "-") })
 }
 
-// runs tells which scripts a command runs, and what it gives to them.
+// runs returns the scripts that a command runs, and the arguments that it passes to them.
 func (u unfolder) runs(words []string) (names, more []string, is bool) {
 	switch words[0] {
 	case "npm", "pnpm", "yarn", "bun":
@@ -183,7 +182,7 @@ func (u unfolder) runs(words []string) (names, more []string, is bool) {
 	return nil, nil, false
 }
 
-// several tells which scripts npm-run-all runs.
+// several returns the scripts that npm-run-all runs.
 func (u unfolder) several(words []string) (names, more []string, is bool) {
 	flags := []string{"-s", "-p", "-l", "-n", "-c", "--silent", "--sequential", "--serial", "--parallel", "--print-label", "--print-name", "--continue-on-error", "--aggregate-output"}
 	for _, w := range words {
@@ -199,7 +198,7 @@ func (u unfolder) several(words []string) (names, more []string, is bool) {
 	return names, nil, len(names) > 0
 }
 
-// byName tells which script a package manager runs.
+// byName returns the script that a package manager runs.
 func (u unfolder) byName(words []string) (names, more []string, is bool) {
 	manager := words[0]
 	rest := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return w == "-s" || w == "--silent" })
@@ -222,13 +221,12 @@ func (u unfolder) byName(words []string) (names, more []string, is bool) {
 	if len(more) > 0 && more[0] == "--" {
 		more = more[1:]
 	} else if len(more) > 0 && manager == "npm" {
-		return nil, nil, false // npm keeps those for itself
+		return nil, nil, false // npm does not pass those on
 	}
 	return rest[:1], more, true
 }
 
-// match returns the scripts that a pattern names: * stands for anything but a
-// colon, ** for anything.
+// match returns the scripts that match a pattern: * matches anything but a colon, ** anything.
 func (u unfolder) match(pattern string) []string {
 	if _, there := u.scripts[pattern]; there {
 		return []string{pattern}
@@ -249,8 +247,7 @@ func (u unfolder) match(pattern string) []string {
 	return all
 }
 
-// sequence splits a line at &&. It is not ok where anything else than single
-// commands is joined.
+// sequence splits a line at &&. ok is false if it contains any other operator.
 func sequence(line string) (texts []string, ok bool) {
 	from, quote := 0, byte(0)
 	for i := 0; i < len(line); i++ {
@@ -276,8 +273,8 @@ func sequence(line string) (texts []string, ok bool) {
 	return append(texts, line[from:]), quote == 0
 }
 
-// split splits a command into its words. It is not ok where a shell would
-// make something else of them, but for the names of files that a pattern fits.
+// split splits a command into its words. ok is false if a shell would expand them, except for
+// patterns of file names.
 func split(text string) (words []string, ok bool) {
 	var w strings.Builder
 	in := false
@@ -319,5 +316,5 @@ func split(text string) (words []string, ok bool) {
 	return words, quote == 0
 }
 
-// Quote writes a word so that a shell reads it as it is.
+// Quote quotes a word for a shell.
 func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// tests returns the words of a command that runs tests, as we start it.
+// tests returns the words of a command that runs tests, in the form in which Nexus starts it.
 func tests(words []string) ([]string, bool) {
 	for len(words) > 0 && (words[0] == "coverage" || words[0] == "run" || words[0] == "-") {
 		words = words[1:]
 	}
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") && words[0] != "-m" {
-		words = words[1:] // options of what measures
+		words = words[1:] // options of the coverage tool
 	}
 	if len(words) > 0 && words[0] == "-m" {
 		words = append([]string{"python3"}, words...)
@@ -36,7 +36,7 @@ func tests(words []string) ([]string, bool) {
 	return append([]string{"pytest", "-p", "no:cacheprovider"}, words[1:]...), true
 }
 
-// testenv returns what the plain environment of a tox.ini says, by its keys.
+// testenv returns the settings of the default environment in a tox.ini, by key.
 func testenv(text string) map[string][]string {
 	section, key := "", ""
 	values := map[string][]string{}
@@ -65,9 +65,8 @@ func testenv(text string) map[string][]string {
 	return values
 }
 
-// Tox returns the commands of a tox.ini's plain environment that run tests,
-// and the directory that they run in, below that of the file. What cannot be
-// told without tox is left out.
+// Tox returns the test commands of a tox.ini's default environment, and their working
+// directory, relative to that of the file. It skips commands that only tox can resolve.
 func Tox(text string) (dir string, calls [][]string) {
 	values := testenv(text)
 	for _, name := range []string{"changedir", "change_dir"} {
@@ -96,7 +95,7 @@ func Tox(text string) (dir string, calls [][]string) {
 	return dir, calls
 }
 
-// up leads from a directory back to where it is counted from.
+// up returns the relative path from a directory back to its base.
 func up(dir string) string {
 	if dir == "" {
 		return ""
@@ -104,8 +103,7 @@ func up(dir string) string {
 	return strings.Repeat("../", strings.Count(dir, "/")+1)
 }
 
-// Nox returns the commands of a noxfile.py that run tests, as far as they are
-// plain text.
+// Nox returns the test commands of a noxfile.py that are plain text.
 func Nox(text string) (calls [][]string) {
 	call := regexp.MustCompile(`session\.run\(([^()]*)\)`)
 	word := regexp.MustCompile(`^\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*$`)

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
-// directoryDoc is how a language describes what a directory holds within a file of it. A line that is like text says it,
-// where the one below is like below. Both are patterns for Go and for awk.
+// directoryDoc matches a language's description of a directory in one of its files: a line
+// matches text and the next one matches below. Both are patterns for Go and for awk.
 type directoryDoc struct{ ends, files, text, below string }
 
 func directoryDocs() []directoryDoc {
@@ -22,7 +22,7 @@ func directoryDocs() []directoryDoc {
 	}
 }
 
-// DescribesDirectory reports whether a file of that name says what its directory holds.
+// DescribesDirectory reports whether a file of that name describes its directory.
 func DescribesDirectory(base string, lines []string) bool {
 	for _, i := range directoryDocs() {
 		if ok, err := path.Match(i.files, base); err != nil || !ok {
@@ -38,8 +38,8 @@ func DescribesDirectory(base string, lines []string) bool {
 	return false
 }
 
-// DirectoryDocCheck returns a command that ends well where a file of a directory, whose name has an ending, says what the directory
-// holds; empty where no language of that ending has such.
+// DirectoryDocCheck returns a command that succeeds if a file in the directory with that ending
+// describes the directory, or "" if no language with the ending has such descriptions.
 func DirectoryDocCheck(ending string) string {
 	for _, i := range directoryDocs() {
 		if i.ends == ending {
@@ -50,8 +50,8 @@ func DirectoryDocCheck(ending string) string {
 	return ""
 }
 
-// DirectoryDocFile returns the name of the file in which a directory says what it holds, whose source files all have an
-// ending: that of the language, if it has one for this, else README.md.
+// DirectoryDocFile returns the name of the file that describes a directory whose source files
+// all have an ending: that of the language, if it has one, else README.md.
 func DirectoryDocFile(ending string) string {
 	for _, i := range directoryDocs() {
 		if i.ends == ending && !strings.Contains(i.files, "*") {

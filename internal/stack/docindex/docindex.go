@@ -1,5 +1,5 @@
-// Package docindex finds public names, and directories, that no comment describes, by how lines look, and writes
-// commands that say the same. It is pure.
+// Package docindex finds public names and directories without a describing comment, by patterns
+// of lines, and writes commands that check the same. It is pure.
 package docindex
 
 import (
@@ -13,32 +13,35 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
-// Language says how a language's public names look, and what describes them. All are patterns for Go and for awk, but
-// never, only and find.
+// Language holds the patterns of a language's public names and of their descriptions. All are
+// for Go and for awk, except those of never, only and find.
 type Language struct {
 	ends   string // of a file's name
 	public string // a line that declares a public name
-	but    string // one that needs no words: it says itself what it does
+	but    string // a declaration whose name is description enough
 	above  string // a line that describes the name below it
-	until  string // a line behind which a description counts for nothing
-	hides  string // a line behind which nothing is public; empty: there is none
-	shows  string // one behind which it is, again
+	until  string // a line after which a description no longer counts
+	hides  string // a line after which nothing is public; empty: there is none
+	shows  string // a line after which names are public again
 
-	only  string // a pattern of a line that a file has, if others can reach what is in it; empty: they can
-	never string // one of a line of files in which nobody can tell
-	lib   bool   // only what is in a directory lib is for others
+	only  string // a line that a file must have for its names to be public; empty: they always are
+	never string // a line of files that cannot be judged
+	lib   bool   // only names in a directory lib are public
 
-	find func(lines []string) []int // finds the lines without a description, instead of the patterns
-	asks func(file string) string   // the check of that
+	find func(lines []string) []int // finds the undescribed lines, instead of the patterns
+	asks func(file string) string   // returns the command that checks this
 }
 
-// known are methods of Go that say by their names what they do: those of the standard library's interfaces.
+// known matches Go methods whose names describe them: those of the standard library's
+// interfaces.
 const known = `^func [(][^)]*[)] (Len|Less|Swap|Error|Unwrap|Is|As|String|Read|Write|Close|ServeHTTP|(Unm|M)arshal[A-Za-z]+)[(]`
 
-// ended is a line, not of a comment, that ends a statement, or begins a block which is none of an annotation.
+// ended matches a line, not of a comment, that ends a statement or begins a block that is not
+// part of an annotation.
 const ended = `^[ \t]*([^/ \t].*)?(;|}|(^|[^(])[{]) *$`
 
-// LanguageOf returns how the language of a file looks; false where it has nothing that others see, or nobody can tell.
+// LanguageOf returns the language of a file, and false if it has no public names or they cannot
+// be determined.
 func LanguageOf(name string) (Language, bool) {
 	rows := []Language{
 		{
@@ -58,7 +61,7 @@ func LanguageOf(name string) (Language, bool) {
 			above: `[*]/ *$|@Override`, until: ended, only: `^public `,
 		},
 		{
-			ends: ".rb", public: `^ *(class [A-Z][A-Za-z:]* <[^<;]*$|def [a-z])`, lib: true, // a class without a base may be one of another file
+			ends: ".rb", public: `^ *(class [A-Z][A-Za-z:]* <[^<;]*$|def [a-z])`, lib: true, // a class without a base may continue one of another file
 			but:   `:nodoc:|def (self[.])?(initialize|to_[a-z]+|inspect|hash|each|eql[?]|method_missing|respond_to_missing[?])`,
 			above: `^ *#`, until: `^ *(end|class|module|def)`,
 			hides: `^ *(private|protected) *(#.*)?$`, shows: `^ *(class|module|public)( |$)`,
@@ -88,13 +91,13 @@ func LanguageOf(name string) (Language, bool) {
 	return Language{}, false
 }
 
-// Tells reports whether the public names of a file are known by its lines.
+// Tells reports whether the public names of a file can be determined from its lines.
 func (d Language) Tells(lines []string) bool {
 	has := func(pattern string) bool { return slices.ContainsFunc(lines, regexp.MustCompile(pattern).MatchString) }
 	return (d.never == "" || !has(d.never)) && (d.only == "" || has(d.only))
 }
 
-// UndescribedLines returns the lines of public names that nothing describes, from 0.
+// UndescribedLines returns the lines of undescribed public names, counted from 0.
 func (d Language) UndescribedLines(lines []string) (all []int) {
 	switch {
 	case !d.Tells(lines):
@@ -124,7 +127,7 @@ func (d Language) UndescribedLines(lines []string) (all []int) {
 	return all
 }
 
-// Check returns a command that says the same of a file.
+// Check returns a command that fails if a file has such lines.
 func (d Language) Check(name string) string {
 	if d.asks != nil {
 		return d.asks(name)
@@ -138,10 +141,10 @@ func (d Language) Check(name string) string {
 		slashes(d.but), visible, hides, slashes(d.until))), cmdline.Quote("./"+name))
 }
 
-// opens finds a line that begins a comment of several lines, for Go and for awk.
+// opens matches a line that begins a comment of several lines, for Go and for awk.
 var opens = pattern.Lazy(`^[ \t]*/[*]`)
 
-// slashes writes a pattern between the slashes of awk.
+// slashes escapes a pattern for use between the slashes of awk.
 func slashes(pattern string) string { return strings.ReplaceAll(pattern, "/", `\/`) }
 
 var (
@@ -154,11 +157,12 @@ var (
 	pythonEnd   = pattern.Lazy(`:\s*(?:#.*)?$`)
 )
 
-// pythonNames finds public classes and functions of a module, and methods of classes that have no base from which
-// they may inherit a text, without a docstring. What is decorated may be described by that.
+// pythonNames finds public classes and functions of a module without a docstring, and methods
+// of classes that have no base from which they may inherit a docstring. It skips decorated
+// names: the decorator may describe them.
 func pythonNames(lines []string) (all []int) {
 	quotes := quotedLines(lines)
-	within, decorated, body := false, false, 0 // a class whose methods count, and how far they are indented
+	within, decorated, body := false, false, 0 // a class whose methods count, and their indentation
 	for n, line := range lines {
 		text := strings.TrimLeft(line, " \t")
 		indent := len(line) - len(text)
@@ -195,7 +199,7 @@ func pythonNames(lines []string) (all []int) {
 	return all
 }
 
-// quotedLines tells the lines that begin a text of several lines or are within one.
+// quotedLines marks the lines that begin a string of several lines or are within one.
 func quotedLines(lines []string) []bool {
 	all, quoted := make([]bool, len(lines)), false
 	for n, line := range lines {
@@ -208,7 +212,7 @@ func quotedLines(lines []string) []bool {
 	return all
 }
 
-// pythonOwn reports whether a file of Python is no module for others, by its name.
+// pythonOwn reports whether a Python file is, by its name, no module for others.
 func pythonOwn(name string) bool {
 	if slices.Contains([]string{"setup.py", "noxfile.py", "manage.py", "conf.py"}, path.Base(name)) {
 		return true
@@ -217,10 +221,11 @@ func pythonOwn(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), private)
 }
 
-// longestHead is over how many lines the head of a function may be spread.
+// longestHead limits the number of lines of a function's signature.
 const longestHead = 30
 
-// docstring reports whether a text is the first thing below the head of a function or a class, which ends with a colon.
+// docstring reports whether a string follows the signature of a function or a class, which ends
+// with a colon.
 func docstring(lines []string) bool {
 	for n, text := range lines[:min(len(lines), longestHead)] {
 		if !pythonEnd().MatchString(text) {
@@ -236,10 +241,10 @@ func docstring(lines []string) bool {
 		}
 		return false
 	}
-	return true // a head that nobody can read
+	return true // a signature that cannot be parsed
 }
 
-// pythonCheck lets Python itself say the same of a file.
+// pythonCheck returns a command that lets Python itself check a file.
 func pythonCheck(name string) string {
 	const program = `import ast,sys;F=(ast.FunctionDef,ast.AsyncFunctionDef);C=ast.ClassDef;` +
 		`p=lambda n:n.name[0]!="_"and(isinstance(n,C)or isinstance(n,F)and not n.decorator_list);` +

@@ -1,5 +1,5 @@
-// Package function finds the functions of a file by how lines look, and measures them: how many lines of code they have,
-// and how deep these lie. It is pure.
+// Package function finds the functions of a file by patterns of lines, and measures their lines
+// of code and their nesting depth. It is pure.
 package function
 
 import (
@@ -12,23 +12,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// What is too much for a function to be read at once (the predecessor's figures).
+// Limits above which a function cannot be read at once (the predecessor's figures).
 const (
 	Long = 50 // lines of code
-	Deep = 4  // conditions and loops within each other
+	Deep = 4  // nested conditions and loops
 )
 
-// Function is what is known of one.
+// Function holds the measures of a function.
 type Function struct {
 	Name  string
-	Mark  string // what its first line begins with, up to its name and the byte behind that
+	Mark  string // beginning of its first line, up to its name and the byte after that
 	Line  int    // from 1
-	Lines int    // of code in it: blank lines and comments do not count, so that removing them is no way to shorten it
+	Lines int    // lines of code; blank lines and comments do not count, so that removing them is no way to shorten it
 	Depth int    // conditions and loops around its innermost line
 }
 
-// The scripts measure as [FunctionsIn] does, so that people can run them anywhere. One ends well where the function
-// whose first line begins with m is over the bound.
+// The scripts measure as [FunctionsIn] does, so that people can run them anywhere. A script
+// succeeds while the function whose first line begins with m is over the limit.
 const (
 	scriptIndent = `{t=$0;sub(/^[ \t]+/,"",t);i=length()-length(t)}`
 	scriptDocs   = `{w=s||t~/^[rbuf]?("""|\047\047\047)/;if(gsub(/"""|\047\047\047/,"&",t)%2)s=!s}`
@@ -37,7 +37,7 @@ const (
 	scriptHead   = `index(t,m)==1&&t!~/;$/{o=1;k=i;n=p=0}END{exit!x}`
 )
 
-// scriptBody is the part of a script that sees the lines of code of a function.
+// scriptBody is the part of a script that handles the lines of code of a function.
 func scriptBody(dented bool) string {
 	if dented {
 		return scriptIndent + scriptDocs + scriptDented
@@ -45,21 +45,23 @@ func scriptBody(dented bool) string {
 	return scriptIndent + scriptBrace
 }
 
-// LongScript is the one for functions that are too long.
+// LongScript returns the script for functions that are too long.
 func LongScript(dented bool) string {
 	return scriptBody(dented) + fmt.Sprintf("&&++n>%d{x=1}", Long) + scriptHead
 }
 
-// DeepScript is the one for functions that are too deep.
+// DeepScript returns the script for functions that are nested too deeply.
 func DeepScript(dented bool) string {
 	return scriptBody(dented) + fmt.Sprintf("{while(p&&(i<a[p]||i==a[p]&&t!~/%s/))p--;if(p>%d)x=1;if(t~/%s/)a[++p]=i}",
 		branches, Deep, nests(dented)) + scriptHead
 }
 
-// branches is a line that is no end of what begins above it, though it is indented like that; for Go and for awk.
+// branches matches a line that does not end the block above it, although it has the same
+// indentation; for Go and for awk.
 const branches = `^([{]|case|default)`
 
-// nests returns what a line looks like that holds what is indented below it; for Go and for awk.
+// nests returns a pattern of a line whose following indented lines are nested in it; for Go and
+// for awk.
 func nests(dented bool) string {
 	if dented {
 		return `^(if|el[a-z]+|for|while|until|unless|try|except|finally|rescue|begin|with)([ (:]|$)`
@@ -77,14 +79,14 @@ var (
 	dentNests  = pattern.Lazy(nests(true))
 )
 
-// row is a line, less its indent.
+// row is a line without its indentation.
 type row struct {
 	text   string
 	indent int
-	quoted bool // a part of a text of several lines
+	quoted bool // a part of a string of several lines
 }
 
-// rows returns the lines of a file.
+// rowsOf returns the lines of a file.
 func rowsOf(dented bool, lines []string) []row {
 	all := make([]row, len(lines))
 	within := false
@@ -102,7 +104,8 @@ func rowsOf(dented bool, lines []string) []row {
 	return all
 }
 
-// FunctionsIn returns the functions of a file, of those whose first lines begin alike the largest, by line.
+// FunctionsIn returns the functions of a file, ordered by line. Of functions whose first lines
+// begin alike it returns the largest.
 func FunctionsIn(x stack.Syntax, lines []string) []Function {
 	heads := regexp.MustCompile(x.Heads)
 	rows := rowsOf(x.Dented, lines)
@@ -128,7 +131,7 @@ func FunctionsIn(x stack.Syntax, lines []string) []Function {
 	return all
 }
 
-// headOf reads a line that begins a function.
+// headOf parses the first line of a function.
 func headOf(heads *regexp.Regexp, line string) (Function, bool) {
 	groups := heads.FindStringSubmatchIndex(line)
 	for i := len(groups) - 2; i > 0; i -= 2 {
@@ -144,7 +147,7 @@ func headOf(heads *regexp.Regexp, line string) (Function, bool) {
 	return Function{}, false
 }
 
-// statement reports whether a word begins something else than a function.
+// statement reports whether a word begins a statement and not a function.
 func statement(word string) bool {
 	switch word {
 	case "if", "else", "for", "foreach", "while", "until", "switch", "catch", "return", "new", "throw", "case", "await", "yield", "assert",
@@ -155,11 +158,11 @@ func statement(word string) bool {
 	return false
 }
 
-// mostHead is over how many lines the first line of a function may be spread.
+// mostHead limits the number of lines of a function's signature.
 const mostHead = 30
 
-// braced reports whether a brace is opened by what begins with the first of some lines: the others declare only, or are
-// a function as a whole.
+// braced reports whether the declaration that begins at the first row opens a brace. Others are
+// only declarations, or functions in a single statement.
 func braced(rows []row) bool {
 	for i, r := range rows[:min(len(rows), mostHead)] {
 		switch {
@@ -172,9 +175,10 @@ func braced(rows []row) bool {
 	return false
 }
 
-// follow counts the lines of code that follow the first line of a function, and how deep the innermost lies.
+// follow counts the lines of code after the first line of a function, and the largest nesting
+// depth.
 func follow(dented bool, indent int, rows []row) (lines, depth int) {
-	var around []int // how far what is open is indented
+	var around []int // indentations of the open blocks
 	for _, r := range rows {
 		if r.text == "" || r.quoted || dented && strings.HasPrefix(r.text, "#") {
 			continue
@@ -195,7 +199,7 @@ func follow(dented bool, indent int, rows []row) (lines, depth int) {
 	return lines, depth
 }
 
-// ends reports whether a line ends the function whose first line is indented so far.
+// ends reports whether a line ends the function whose first line has the given indentation.
 func (r row) ends(dented bool, indent int) bool {
 	if dented {
 		return r.indent < indent || r.indent == indent && !dentedMore().MatchString(r.text)
@@ -203,7 +207,7 @@ func (r row) ends(dented bool, indent int) bool {
 	return r.indent <= indent && strings.HasPrefix(r.text, "}") && !strings.HasSuffix(r.text, "{")
 }
 
-// within returns what of some conditions and loops a line is within.
+// within returns those of the conditions and loops that contain a line.
 func (r row) within(around []int) []int {
 	for len(around) > 0 {
 		last := around[len(around)-1]

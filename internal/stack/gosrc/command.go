@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// TestCommand takes the command line of go test apart.
+// TestCommand is a parsed go test command line.
 type TestCommand struct {
-	flags []string // without what picks tests
-	Picks bool     // it runs some tests only
-	First bool     // it ends with the first failure
+	flags []string // without those that select tests
+	Picks bool     // it runs only some tests
+	First bool     // it stops at the first failure
 }
 
-// ParseTest returns the parts of a command line, and false where they cannot
-// be told for sure.
+// ParseTest parses a command line, and returns false if that is not certain.
 func ParseTest(args []string) (c TestCommand, ok bool) {
 	if len(args) < 2 || args[0] != "go" || args[1] != "test" {
 		return c, false
@@ -48,14 +47,14 @@ func ParseTest(args []string) (c TestCommand, ok bool) {
 	return c, true
 }
 
-// MayOmitTests reports whether a command line of go test may leave tests out.
+// MayOmitTests reports whether a go test command line may omit tests.
 func MayOmitTests(args []string) bool {
 	c, ok := ParseTest(args)
 	return !ok || c.Picks || c.First
 }
 
-// Only returns the command for some packages and, unless there are none, some
-// of their tests.
+// Only returns the command for some packages and, if tests is not empty, for those of their
+// tests.
 func (c TestCommand) Only(packages, tests []string, more ...string) []string {
 	args := append([]string{"go", "test"}, c.flags...)
 	args = append(args, more...)
@@ -69,7 +68,7 @@ func (c TestCommand) Only(packages, tests []string, more ...string) []string {
 	return append(args, packages...)
 }
 
-// TestName separates what findings call a test into its package and its name.
+// TestName splits the name of a test in findings into its package and its name.
 func TestName(s string) (pkg, name string, ok bool) {
 	at := -1
 	for _, sep := range []string{".Test", ".Fuzz", ".Example"} {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Graph is which Go packages of a tree import which.
+// Graph holds the imports between the Go packages of a tree.
 type Graph struct {
 	tree     fs.FS
 	modules  map[string]string
@@ -19,8 +19,8 @@ type Graph struct {
 
 // graphPackage is a directory with Go files.
 type graphPackage struct {
-	path    string   // how others import it
-	imports []string // of its code, whatever the build's tags
+	path    string   // its import path
+	imports []string // of its code, with any build tags
 	tests   []string // imports of its tests
 	tested  bool     // it has tests
 	embeds  []string // patterns of files that are built into it or its tests
@@ -50,7 +50,7 @@ func (p *graphPackage) add(file, text string) {
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), path.Base(file), text, parser.ImportsOnly)
 	if err != nil {
-		return // the compiler will speak of it
+		return // the compiler reports it
 	}
 	for _, i := range f.Imports {
 		name, err := strconv.Unquote(i.Path.Value)
@@ -64,9 +64,8 @@ func (p *graphPackage) add(file, text string) {
 	}
 }
 
-// owner returns the package that a file which is not Go belongs to: one that
-// embeds it, one that has it among its test data, or one that it is compiled
-// into.
+// owner returns the package of a file that is not Go: one that embeds it, one that has it among
+// its test data, or one that it is compiled into.
 func (g Graph) owner(file string) (dir string, ok bool) {
 	for _, dir := range above(file) {
 		p := g.packages[dir]
@@ -92,9 +91,9 @@ func (g Graph) owner(file string) (dir string, ok bool) {
 	return "", false
 }
 
-// AffectedPackages returns the packages of the module in a directory whose tests changed
-// files concern, of how many with tests, or why that cannot be told. Elsewhere
-// reports whether a file is code of another language, of which Go knows nothing.
+// AffectedPackages returns the packages of the module in a directory whose tests changed files
+// affect, the number of packages with tests, or the reason why they are unknown. Elsewhere
+// reports whether a file is code of another language, which Go ignores.
 func (g Graph) AffectedPackages(module string, changed []string, elsewhere func(file string) bool) (hit []string, of int, why string) {
 	code, tests, why := g.changes(changed, elsewhere)
 	if why != "" {
@@ -114,8 +113,8 @@ func (g Graph) AffectedPackages(module string, changed []string, elsewhere func(
 	return hit, of, ""
 }
 
-// spread marks the packages that import a marked one, however far away, and
-// returns how all of them are imported.
+// spread marks the packages that import a marked one, directly or indirectly, and returns their
+// import paths.
 func (g Graph) spread(marked map[string]bool) (paths map[string]bool) {
 	paths = map[string]bool{}
 	users := map[string][]string{}
@@ -143,8 +142,8 @@ func (g Graph) spread(marked map[string]bool) (paths map[string]bool) {
 	return paths
 }
 
-// changes returns the directories whose code changed, and those whose tests
-// alone did, or why that cannot be told.
+// changes returns the directories whose code changed, and those in which only tests did, or the
+// reason why they are unknown.
 func (g Graph) changes(changed []string, elsewhere func(file string) bool) (code, tests map[string]bool, why string) {
 	code, tests = map[string]bool{}, map[string]bool{}
 	for _, f := range changed {

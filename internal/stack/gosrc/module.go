@@ -11,11 +11,11 @@ import (
 // Manifest is the name of the file that makes a directory a Go module.
 const Manifest = "go.mod"
 
-// IsGoTree reports whether the root of a tree is a Go module, or a workspace of some.
+// IsGoTree reports whether the root of a tree is a Go module or workspace.
 func IsGoTree(tree fs.FS) bool { return IsFile(tree, Manifest) || IsFile(tree, "go.work") }
 
-// Modules returns the Go modules of a tree with their directories: the one at
-// its root, those that go.work uses, and others below it.
+// Modules returns the Go modules of a tree with their directories: the one at its root, those
+// that go.work uses, and others below it.
 func Modules(tree fs.FS) map[string]string {
 	found := map[string]string{}
 	for _, at := range append(append(Nested(tree), Workspace(tree)...), ".") {
@@ -26,7 +26,7 @@ func Modules(tree fs.FS) map[string]string {
 	return found
 }
 
-// ModuleName returns the name of the module whose go.mod has a text, empty for none.
+// ModuleName returns the module name in the text of a go.mod, "" for none.
 func ModuleName(text string) string {
 	for l := range strings.Lines(text) {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(l), "module "); ok {
@@ -67,8 +67,8 @@ func WorkspaceOf(tree fs.FS, dir string) []string {
 	return used
 }
 
-// ReadSmall returns the text of a regular file of a tree, and nothing where
-// there is none: what an agent wrote may be a pipe, a link or endless.
+// ReadSmall returns the text of a regular file of a tree, or "" if there is none: an agent may
+// have made it a pipe, a link or endless.
 func ReadSmall(tree fs.FS, name string) string {
 	name = path.Clean(name)
 	info, err := fs.Lstat(tree, name)
@@ -82,11 +82,10 @@ func ReadSmall(tree fs.FS, name string) string {
 	return string(data)
 }
 
-// Files returns the Go files of a tree, but for those that the go command does
-// not look at.
+// Files returns the Go files of a tree, except those that the go command ignores.
 func Files(tree fs.FS) []string {
 	var all []string
-	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error { // what cannot be read is not there
+	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error { // unreadable files are skipped
 		switch {
 		case err != nil:
 			return nil //nolint:nilerr // as above
@@ -100,7 +99,7 @@ func Files(tree fs.FS) []string {
 	return all
 }
 
-// hidden reports whether the go command passes by a directory.
+// hidden reports whether the go command ignores a directory.
 func hidden(base string) bool {
 	return base == "vendor" || base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
 }
@@ -143,8 +142,8 @@ func ImportPath(dir string, modules map[string]string) string {
 	return name
 }
 
-// Patterns returns the patterns for all Go packages of the module, or the
-// workspace, in a directory of a tree, nil where there is none.
+// Patterns returns the patterns for all Go packages of the module, or the workspace, in a
+// directory of a tree; nil if there is none.
 func Patterns(tree fs.FS, dir string) []string {
 	if IsFile(tree, path.Join(dir, "go.work")) {
 		var all []string
@@ -161,21 +160,21 @@ func Patterns(tree fs.FS, dir string) []string {
 	return nil
 }
 
-// IsFile reports whether there is a regular file, not a link to one.
+// IsFile reports whether a name is a regular file. A link is none.
 func IsFile(tree fs.FS, name string) bool {
 	info, err := fs.Lstat(tree, path.Clean(name))
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Nested returns the directories below the root of a tree that are Go modules
-// of their own, those of its workspace left out. Where there is a workspace
-// there are none: the go command knows no other modules then.
+// Nested returns the directories below the root of a tree that are Go modules of their own,
+// except those of its workspace. In a workspace there are none: the go command knows no other
+// modules then.
 func Nested(tree fs.FS) []string {
 	if IsFile(tree, "go.work") {
 		return nil
 	}
 	var found []string
-	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error { // what cannot be read is not there
+	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error { // unreadable files are skipped
 		base := path.Base(name)
 		switch {
 		case err != nil:
@@ -193,11 +192,11 @@ func Nested(tree fs.FS) []string {
 	return found
 }
 
-// CodeAndTests reports whether the module in a directory of a tree has code, and
-// whether it has tests, that belong to it whatever the build's tags are.
+// CodeAndTests reports whether the module in a directory of a tree has code, and whether it has
+// tests, under any build tags.
 func CodeAndTests(tree fs.FS, module string) (code, tests bool) {
 	module = path.Clean(module)
-	_ = fs.WalkDir(tree, module, func(name string, d fs.DirEntry, err error) error { // what cannot be read is not there
+	_ = fs.WalkDir(tree, module, func(name string, d fs.DirEntry, err error) error { // unreadable files are skipped
 		base := path.Base(name)
 		switch {
 		case err != nil:
@@ -222,9 +221,8 @@ func readable(tree fs.FS, name string) bool {
 	return ok && s.always()
 }
 
-// IsDirInModule reports whether the Go tools see a directory of a tree when they run
-// in the module at another: it belongs to that module, or, at the root, to one
-// of its workspace.
+// IsDirInModule reports whether a directory of a tree is included when the Go tools run in the
+// module at another: it belongs to that module, or, at the root, to a module of its workspace.
 func IsDirInModule(tree fs.FS, module, dir string) bool {
 	owner := "."
 	for _, at := range Nested(tree) {

@@ -1,5 +1,5 @@
-// Package gosrc reads Go sources and command lines of go test without running
-// anything, as far as it takes to judge what go test says.
+// Package gosrc reads Go sources and go test command lines without running anything, as far as
+// needed to check the output of go test.
 package gosrc
 
 import (
@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 )
 
-// Source is a Go file that was read without running anything.
+// Source is a parsed Go file.
 type Source struct {
 	name string
 	text string
@@ -26,8 +26,8 @@ type Source struct {
 	fset *token.FileSet
 }
 
-// sources reads the Go files of a directory whose names end in suffix. What
-// cannot be read or parsed is left out; the compiler will speak of it.
+// sources reads the Go files of a directory whose names end in suffix. It skips files that
+// cannot be read or parsed; the compiler reports them.
 func sources(tree fs.FS, dir, suffix string) []Source {
 	entries, err := fs.ReadDir(tree, path.Clean(dir))
 	if err != nil {
@@ -45,8 +45,7 @@ func sources(tree fs.FS, dir, suffix string) []Source {
 	return all
 }
 
-// Read reads a Go file of a tree; ok is false for what is no regular file or
-// does not parse.
+// Read parses a Go file of a tree; ok is false if it is not a regular file or does not parse.
 func Read(tree fs.FS, name string) (Source, bool) {
 	text := ReadSmall(tree, name)
 	if text == "" {
@@ -60,8 +59,7 @@ func Read(tree fs.FS, name string) (Source, bool) {
 	return Source{name: name, text: text, file: f, fset: fset}, true
 }
 
-// always reports whether a file belongs to its package here whatever the
-// build's tags are.
+// always reports whether a file belongs to its package here under any build tags.
 func (s Source) always() bool {
 	for l := range strings.Lines(s.text) {
 		if l = strings.TrimSpace(l); constraint.IsGoBuild(l) || constraint.IsPlusBuild(l) {
@@ -77,8 +75,7 @@ func (s Source) always() bool {
 	return ok && err == nil && s.imports("C") == ""
 }
 
-// imports returns the name under which a file knows a package, empty where it
-// does not import it.
+// imports returns the name by which a file imports a package, "" if it does not.
 func (s Source) imports(pkg string) string {
 	for _, i := range s.file.Imports {
 		if strings.Trim(i.Path.Value, "\"`") != pkg {
@@ -95,7 +92,7 @@ func (s Source) imports(pkg string) string {
 // Package returns the name of the file's package.
 func (s Source) Package() string { return s.file.Name.Name }
 
-// at returns the text of a piece of the file.
+// at returns the source text of a node.
 func (s Source) at(n ast.Node) string {
 	from, to := s.fset.Position(n.Pos()).Offset, s.fset.Position(n.End()).Offset
 	if from < 0 || to > len(s.text) || from > to {
@@ -125,7 +122,7 @@ func isTest(f *ast.FuncDecl) bool {
 	}
 }
 
-// ExpectedTests returns the tests of a package that go test cannot leave out.
+// ExpectedTests returns a function that lists the tests of a package which go test cannot omit.
 func ExpectedTests(tree fs.FS, modules map[string]string) func(pkg string) []string {
 	return func(pkg string) []string {
 		dir, ok := PackageDir(pkg, modules)
@@ -159,7 +156,7 @@ func PackageDir(pkg string, modules map[string]string) (string, bool) {
 	return dir, best >= 0 && fs.ValidPath(path.Clean(dir))
 }
 
-// suite is what the test files of a directory declare, by name.
+// suite holds the declarations in the test files of a directory, by name.
 type suite struct {
 	tests, other map[string]string
 }
@@ -203,8 +200,8 @@ func (s suite) declare(file Source, d *ast.GenDecl) {
 	}
 }
 
-// IsTestTouched reports whether the work had a hand in a test: in its own lines, in
-// what all tests of its package share, or in their data.
+// IsTestTouched reports whether a change affects a test: its own lines, the code that all tests
+// of its package share, or their data.
 func IsTestTouched(base, now fs.FS, dir, test string, changed []string) bool {
 	test, _, _ = strings.Cut(test, "/")
 	was, is := readSuite(base, dir), readSuite(now, dir)
@@ -217,7 +214,7 @@ func IsTestTouched(base, now fs.FS, dir, test string, changed []string) bool {
 		}
 		delete(is.other, name)
 	}
-	for name := range is.other { // new helpers matter to nobody who does not call them; these run by themselves
+	for name := range is.other { // new helpers affect only tests that call them; these run by themselves
 		if name == "func TestMain" || strings.HasPrefix(name, "init ") || strings.HasPrefix(name, "var ") {
 			return true
 		}
@@ -226,17 +223,16 @@ func IsTestTouched(base, now fs.FS, dir, test string, changed []string) bool {
 	return slices.ContainsFunc(changed, func(f string) bool { return strings.HasPrefix(f, data) })
 }
 
-// IsTestChanged reports whether a test is another one than on the base, by its own lines
-// alone.
+// IsTestChanged reports whether a test's own lines differ from those on the base.
 func IsTestChanged(base, now fs.FS, dir, test string) bool {
 	was, is := readSuite(base, dir), readSuite(now, dir)
 	old, ok := was.tests[test]
 	return !ok || old != is.tests[test]
 }
 
-// CanFakeResults reports whether a file could make its test process lie about how its
-// tests ended: by ending it, by writing where the testing package writes, or
-// by choosing what runs. Most that could do not; see [gate.Runner.RunAll].
+// CanFakeResults reports whether a file could make its test process report false results: by
+// exiting, by writing where the testing package writes, or by choosing the tests that run. Most
+// files for which it is true do not; see [gate.Runner.RunAll].
 func (s Source) CanFakeResults() bool {
 	own := strings.HasSuffix(s.name, "_test.go")
 	for _, pkg := range []string{"syscall", "unsafe", "C", "plugin", "golang.org/x/sys/unix"} {
@@ -264,7 +260,7 @@ func (s Source) CanFakeResults() bool {
 	return lies && (own || s.starts())
 }
 
-// starts reports whether a file does something before the tests run.
+// starts reports whether a file runs code before the tests.
 func (s Source) starts() bool {
 	for _, d := range s.file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && (f.Name.Name == "init" || f.Name.Name == "TestMain") {

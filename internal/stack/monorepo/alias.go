@@ -10,13 +10,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// alias is a name under which scripts import what lies at a path. Each may have one
-// star, which stands for the same in both.
+// alias is a name under which scripts import the files at a path. Each may have one star, which
+// stands for the same text in both.
 type alias struct{ name, at string }
 
-// aliases notes what the configurations of TypeScript outside of all packages, and
-// those in the root, call packages. One that cannot be read may call any of them
-// anything.
+// aliases records the aliases for packages in TypeScript configurations at the root and outside
+// of all packages. A configuration that cannot be parsed may use any name for any of them.
 func (w *reader) aliases(files []entry) {
 	for _, f := range files {
 		if i, ok := w.of(f.name); ok && w.Packages[i].Dir != "." || !configures(path.Base(f.name)) {
@@ -31,7 +30,7 @@ func (w *reader) aliases(files []entry) {
 	}
 }
 
-// call notes what the aliases of a configuration call the packages of a kind.
+// call records the aliases of a configuration for the packages of a kind.
 func (w *reader) call(kind int, all []alias, read bool, config string) {
 	for i, p := range w.Packages {
 		if !slices.Contains(p.Kinds, w.kinds[kind].Name) || p.Dir == "." {
@@ -46,15 +45,14 @@ func (w *reader) call(kind int, all []alias, read bool, config string) {
 	}
 }
 
-// configures reports whether a file is a configuration of TypeScript or of its
-// service for JavaScript.
+// configures reports whether a file configures TypeScript or its JavaScript service.
 func configures(base string) bool {
 	ok, _ := path.Match("[tj]sconfig*.json", base)
 	return ok
 }
 
-// aliasesOf reads the aliases of a configuration in a directory, false where they
-// cannot be read.
+// aliasesOf reads the aliases of a configuration in a directory; false if they cannot be
+// parsed.
 func aliasesOf(text, dir string) (all []alias, ok bool) {
 	var c struct {
 		CompilerOptions struct {
@@ -76,8 +74,8 @@ func aliasesOf(text, dir string) (all []alias, ok bool) {
 	return all, true
 }
 
-// alias notes that scripts call a package by an alias, if that leads there. Where its
-// name is not enough to know such scripts, all need the package.
+// alias records an alias for a package, if it leads there. If the name is not specific enough
+// to recognize scripts that use it, all scripts need the package.
 func (w *reader) alias(kind, i int, a alias) {
 	dir := w.Packages[i].Dir
 	called, ending, starred := strings.Cut(a.name, "*")
@@ -105,7 +103,8 @@ func (w *reader) alias(kind, i int, a alias) {
 	}
 }
 
-// share lets all packages with scripts need those that these may mean by any name.
+// share makes all packages with scripts depend on the packages that scripts may import by any
+// name.
 func (w *reader) share() {
 	for i := range w.Packages {
 		if !slices.Contains(w.Packages[i].Kinds, "node") {
@@ -117,11 +116,11 @@ func (w *reader) share() {
 	}
 }
 
-// startsPart reports whether what follows a star begins a new part of a name.
+// startsPart reports whether the text after a star begins a new part of a name.
 func startsPart(text string) bool { return text == "" || text[0] == '/' || text[0] == '.' }
 
-// plainJSON returns JSON without what configurations of TypeScript may have besides:
-// comments, and a comma before what closes.
+// plainJSON returns the JSON of a TypeScript configuration without comments and without commas
+// before a closing bracket.
 func plainJSON(text string) []byte {
 	text = strings.TrimPrefix(text, "\uFEFF")
 	var out []byte

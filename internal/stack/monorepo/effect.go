@@ -10,18 +10,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Effect says which packages a change may break. The zero Effect says that it may
-// break all of them.
+// Effect is the set of packages that a change may break. The zero value is all of them.
 type Effect struct {
 	All     string         // why it may break any package; empty only if known
 	Changed []string       // directories of the packages that it changes
-	far     map[string]int // directories of those that it may break, with how many dependencies away from it they are
+	far     map[string]int // directories of the packages that it may break, with their distance in dependencies
 	known   bool
 	repo    *Repo
 }
 
-// Effect returns which packages a change of some files may break. A file that is
-// not in a package, a manifest and a lock file may break all.
+// Effect returns the packages that a change of some files may break. A file outside of all
+// packages, a manifest and a lock file may break all.
 func (r *Repo) Effect(changed []string) Effect {
 	e := Effect{repo: r, far: map[string]int{}, known: true}
 	if !r.Several() {
@@ -43,8 +42,7 @@ func (r *Repo) Effect(changed []string) Effect {
 	return e
 }
 
-// hit adds the packages that a changed file concerns at once, or says why that may
-// be any.
+// hit adds the packages that a changed file affects directly, or returns why that may be any.
 func (r *Repo) hit(e *Effect, f string) string {
 	i, ok := r.of(f)
 	if ok && r.Packages[i].Dir != "." {
@@ -64,7 +62,7 @@ func (r *Repo) hit(e *Effect, f string) string {
 			e.far[p.Dir] = 1
 		}
 	}
-	if stack.IsProse(f) && r.have[f] { // who named one that is gone is not known
+	if stack.IsProse(f) && r.have[f] { // the users of a deleted one are unknown
 		return ""
 	}
 	if ok && r.code(r.Packages[i], f) {
@@ -79,8 +77,8 @@ func (r *Repo) hit(e *Effect, f string) string {
 	return f + " belongs to no package"
 }
 
-// code reports whether a file of the root is its code, and no configuration that
-// tools of other packages may find above these.
+// code reports whether a file of the root is its code, and not a configuration that tools of
+// other packages may find in a directory above these.
 func (r *Repo) code(root Package, f string) bool {
 	return slices.ContainsFunc(r.kinds, func(k kind) bool {
 		return k.Syntax != nil && slices.Contains(root.Kinds, k.Name) && (strings.Contains(f, "/") || k.Name == "go") &&
@@ -88,7 +86,7 @@ func (r *Repo) code(root Package, f string) bool {
 	})
 }
 
-// written reports whether tools write a file, as a lock file.
+// written reports whether a file is written by tools, such as a lock file.
 func (r *Repo) written(f string) bool {
 	return slices.ContainsFunc(r.kinds, func(k kind) bool { return slices.Contains(k.Written, strings.ToLower(path.Base(f))) })
 }
@@ -105,7 +103,7 @@ func (e *Effect) near(dir string, steps int) {
 	}
 }
 
-// spread adds what needs the packages that are hit, and what may need any.
+// spread adds the packages that need those already hit, and those that may need any.
 func (e *Effect) spread(something bool) {
 	for _, p := range e.repo.Packages {
 		if p.Wide != "" && something {
@@ -131,8 +129,8 @@ func (e *Effect) spread(something bool) {
 	}
 }
 
-// UnaffectedReason says why what judges a directory does not concern the change, empty where
-// it does or may: it judges the root, or a package that the change may break.
+// UnaffectedReason returns why the gates of a directory are not affected by the change, or ""
+// if they are or may be: it is the root, or in a package that the change may break.
 func (e Effect) UnaffectedReason(dir string) string {
 	if !e.known || e.All != "" || dir == "" || path.Clean(dir) == "." {
 		return ""
@@ -150,9 +148,8 @@ func (e Effect) UnaffectedReason(dir string) string {
 	return fmt.Sprintf("package %s does not need what changed: %s", own.Label(), e.said())
 }
 
-// Feeds reports whether a package that the change may break, or the root, needs the
-// package that a directory lies in, directly or not: what that builds is of use though
-// the change cannot break it.
+// Feeds reports whether the root, or a package that the change may break, needs the package of
+// a directory, directly or not: its build is useful although the change cannot break it.
 func (e Effect) Feeds(dir string) bool {
 	if !e.known {
 		return true
@@ -177,7 +174,7 @@ func (e Effect) Feeds(dir string) bool {
 	return false
 }
 
-// said names what changed.
+// said names the changed packages.
 func (e Effect) said() string {
 	const most = 3
 	dirs := slices.Clone(e.Changed)
@@ -192,8 +189,8 @@ func (e Effect) said() string {
 	return text
 }
 
-// Steps returns how many dependencies away from the change a directory is: 0 for
-// what changed and for the root, and more than any other for what is not known.
+// Steps returns the distance of a directory from the change in dependencies: 0 for changed
+// packages and for the root, and a number above all others if it is unknown.
 func (e Effect) Steps(dir string) int {
 	if dir == "" || path.Clean(dir) == "." {
 		return 0

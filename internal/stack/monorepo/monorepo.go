@@ -1,12 +1,10 @@
-// Package monorepo finds the packages of a repository and which of them may need
-// which, so that rules, maps, gates and plans can keep to the packages that a
-// change is about.
+// Package monorepo finds the packages of a repository and the dependencies between them, so
+// that rules, maps, gates and plans can be limited to the packages that a change affects.
 //
-// It reads files and runs nothing. What it says is used to leave something out,
-// so it errs on the side of a dependency: a package needs another one that its
-// manifest or its code names, or a path of which it names. One of a language
-// whose names are not known, or that reaches for what only a run of it would
-// show, may need any other.
+// It reads files and runs nothing. Its results are used to skip work, so if in doubt it assumes
+// a dependency: a package needs another one if its manifest or its code names it, or a path of
+// it. A package may need any other one if the names of its language are unknown, or if it loads
+// code by a name that is only known when it runs.
 package monorepo
 
 import (
@@ -20,49 +18,49 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Package is a directory of a repository that a manifest makes a unit.
+// Package is a directory of a repository with a manifest.
 type Package struct {
-	Name  string   `json:"name"` // as its manifest has it, or its directory
+	Name  string   `json:"name"` // from its manifest, or its directory
 	Dir   string   `json:"dir"`  // "." for the root
 	Kinds []string `json:"kinds"`
-	Needs []string `json:"needs"`          // directories of the packages that it needs itself
-	Users []string `json:"dependents"`     // directories of those that need it themselves
+	Needs []string `json:"needs"`          // directories of the packages that it needs directly
+	Users []string `json:"dependents"`     // directories of the packages that need it directly
 	Wide  string   `json:"wide,omitempty"` // why it may need any other package; empty: it does not
 
-	reaches []string // files and directories outside of it that it names, and that no other package has
+	reaches []string // files and directories outside of it that it names and that no other package contains
 }
 
-// Problem is something about the packages of a repository that people should know.
+// Problem is a problem with the packages of a repository that people should know.
 type Problem struct {
 	Text string `json:"text"`
-	Hint string `json:"hint"` // what to do about it
+	Hint string `json:"hint"` // how to fix it
 }
 
-// Repo is what is known of the packages of a repository.
+// Repo holds the packages of a repository and their dependencies.
 type Repo struct {
 	Packages []Package // by directory, the root first
 	Problems []Problem
 
 	kinds []kind
 	dirs  map[string]int     // package by its directory
-	names []map[string][]int // packages by what others call them, by the number of the kind
+	names []map[string][]int // packages by the names that others use, by the index of the kind
 	have  map[string]bool    // files, directories and, for code, files without their endings
 }
 
-// kind is a stack with what is known of its names.
+// kind is a stack with its naming rules.
 type kind struct {
 	stack.Stack
 	names stack.Names
 }
 
-// Bounds of what is read of a tree.
+// Limits for reading a tree.
 const (
 	mostFiles = 100_000
 	mostBytes = 256 << 20
-	mostOne   = 1 << 20 // of one file; a larger source file may mean anything
+	mostOne   = 1 << 20 // of one file; a larger source file may refer to anything
 )
 
-// Read finds the packages of a tree. One without any has no packages.
+// Read finds the packages of a tree. The result for a tree without packages is empty.
 func Read(tree fs.FS) *Repo {
 	r := &Repo{dirs: map[string]int{}, have: map[string]bool{}}
 	for _, s := range stack.All() {
@@ -85,8 +83,8 @@ func Read(tree fs.FS) *Repo {
 	return r
 }
 
-// find finds the directories that a manifest makes packages. Of a language whose
-// names are not known, a directory within a package belongs to that.
+// find finds the directories that a manifest makes packages. In a language whose names are
+// unknown, a directory within a package belongs to that package.
 func (r *Repo) find(files []string) {
 	within := map[string][]string{}
 	for _, f := range files {
@@ -120,7 +118,7 @@ func (r *Repo) find(files []string) {
 	}
 }
 
-// rank puts the root before all others.
+// rank sorts the root before all others.
 func rank(dir string) int {
 	if dir == "." {
 		return 0
@@ -128,7 +126,7 @@ func rank(dir string) int {
 	return 1
 }
 
-// call notes what others call each package.
+// call records the names that others use for each package.
 func (r *Repo) call(tree fs.FS) {
 	r.names = make([]map[string][]int, len(r.kinds))
 	for n, k := range r.kinds {
@@ -153,7 +151,7 @@ func (r *Repo) call(tree fs.FS) {
 	}
 }
 
-// tie turns what was read into directories.
+// tie converts the collected dependencies to directories.
 func (r *Repo) tie(needs []map[int]bool) {
 	for i := range r.Packages {
 		r.Packages[i].Needs, r.Packages[i].Users = []string{}, []string{}
@@ -171,8 +169,8 @@ func (r *Repo) tie(needs []map[int]bool) {
 // Several reports whether a repository has packages besides its root.
 func (r *Repo) Several() bool { return r != nil && len(r.Packages) > 1 }
 
-// Of returns the innermost package that a file or a directory lies in, false where
-// there is none.
+// Of returns the innermost package that contains a file or a directory, and false if there is
+// none.
 func (r *Repo) Of(name string) (Package, bool) {
 	if r == nil {
 		return Package{}, false
@@ -194,8 +192,7 @@ func (r *Repo) of(name string) (int, bool) {
 	}
 }
 
-// Find returns the package that people mean by a name or a directory. The error
-// says what there is instead.
+// Find returns the package with a name or a directory. The error lists the existing packages.
 func (r *Repo) Find(name string) (Package, error) {
 	if r == nil {
 		return Package{}, fmt.Errorf("no package is called %q; the repository has no packages", name)
@@ -218,10 +215,10 @@ func (r *Repo) Find(name string) (Package, error) {
 	return Package{}, fmt.Errorf("%d packages are called %q: %s; name the directory", len(found), name, strings.Join(dirsOf(found), ", "))
 }
 
-// mostSaid bounds the packages that an error names.
+// mostSaid limits the number of packages that an error names.
 const mostSaid = 12
 
-// said names the packages of a repository.
+// said lists the packages of a repository.
 func (r *Repo) said() string {
 	if len(r.Packages) == 0 {
 		return "the repository has no packages"
@@ -237,7 +234,7 @@ func (r *Repo) said() string {
 	return text
 }
 
-// Label is a package as people read it: its name, and where it is.
+// Label returns a package in readable form: its name and its directory.
 func (p Package) Label() string {
 	if p.Name == p.Dir {
 		return p.Dir
@@ -253,7 +250,7 @@ func dirsOf(all []Package) []string {
 	return dirs
 }
 
-// Within reports whether a directory is another one, or lies below it.
+// Within reports whether a directory is another one, or is below it.
 func Within(outer, dir string) bool {
 	return outer == "." || dir == outer || strings.HasPrefix(dir, outer+"/")
 }

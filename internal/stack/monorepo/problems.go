@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// findProblems notes what is wrong with the packages of a repository.
+// findProblems records the problems with the packages of a repository.
 func (r *Repo) findProblems(tree fs.FS) {
 	r.lost(tree)
 	r.twins()
@@ -19,7 +19,7 @@ func (r *Repo) problem(hint, format string, args ...any) {
 	r.Problems = append(r.Problems, Problem{fmt.Sprintf(format, args...), hint})
 }
 
-// lost notes members of a workspace that are not there.
+// lost records members of a workspace that do not exist.
 func (r *Repo) lost(tree fs.FS) {
 	for _, p := range r.Packages {
 		for _, k := range r.kinds {
@@ -40,7 +40,7 @@ func (r *Repo) lost(tree fs.FS) {
 	}
 }
 
-// twins notes packages of one language that have one name.
+// twins records packages of one language that have the same name.
 func (r *Repo) twins() {
 	for n, k := range r.kinds {
 		for i, p := range r.Packages {
@@ -63,8 +63,8 @@ func (r *Repo) twins() {
 	}
 }
 
-// circles notes packages that need each other, each circle once. One that lies in
-// another is a part of it.
+// circles records packages that need each other, each cycle once. A cycle within another one is
+// a part of it.
 func (r *Repo) circles() {
 	done := map[string]bool{}
 	for _, p := range r.Packages {
@@ -84,8 +84,8 @@ func (r *Repo) circles() {
 	}
 }
 
-// dependencyPath returns the shortest way from a package over what it needs to another one,
-// without the end; nil for none.
+// dependencyPath returns the shortest dependency path from a package to another one, without
+// the end; nil if there is none.
 func (r *Repo) dependencyPath(from, to string) []string {
 	before := map[string]string{}
 	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {

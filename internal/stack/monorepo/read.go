@@ -19,11 +19,11 @@ type entry struct {
 	size int64
 }
 
-// list lists a tree, with what a checkout may hold of other tools' making left
-// out, and notes what is there.
+// list lists a tree, without files that a checkout may contain from other tools, and records
+// which paths exist.
 func (r *Repo) list(tree fs.FS) []entry {
 	var all []entry
-	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error { // what cannot be read is not there
+	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error { // unreadable files are skipped
 		switch {
 		case err != nil:
 			return fs.SkipDir
@@ -47,12 +47,12 @@ func (r *Repo) list(tree fs.FS) []entry {
 	return all
 }
 
-// reader reads which packages the files of each may mean.
+// reader finds the packages to which the files of each package may refer.
 type reader struct {
 	*Repo
 	tree   fs.FS
 	needs  []map[int]bool
-	common map[int]bool // packages that scripts may mean by any name
+	common map[int]bool // packages that scripts may import by any name
 }
 
 func (w *reader) read(files []entry) {
@@ -82,21 +82,21 @@ func (w *reader) read(files []entry) {
 			if w.source(f.name) {
 				w.wide(i, f.name+" is too large to be read")
 			}
-		case !stack.IsProse(f.name) && !w.written(f.name): // a lock file repeats what manifests say
+		case !stack.IsProse(f.name) && !w.written(f.name): // a lock file repeats the content of manifests
 			if data, err := fs.ReadFile(w.tree, f.name); err == nil && !slices.Contains(data, 0) {
 				w.file(i, f.name, string(data))
 			}
 		}
 	}
 	w.share()
-	for i := range w.Packages { // one within another has its settings, and is a part of it
+	for i := range w.Packages { // a package within another one has its settings, and is a part of it
 		if outer, ok := w.of(path.Dir(w.Packages[i].Dir)); ok && outer != i && w.Packages[outer].Dir != "." {
 			w.needs[i][outer], w.needs[outer][i] = true, true
 		}
 	}
 }
 
-// unread returns the kinds of a package of which nobody reads what they need.
+// unread returns the kinds of a package whose dependencies cannot be read.
 func (w *reader) unread(i int) (kinds []string) {
 	for _, k := range w.kinds {
 		if k.names.Used == nil && slices.Contains(w.Packages[i].Kinds, k.Name) {
@@ -119,16 +119,16 @@ func (w *reader) source(name string) bool {
 	})
 }
 
-// link follows a link that leaves its package.
+// link follows a link that leads out of its package.
 func (w *reader) link(i int, name string) {
 	to, err := fs.ReadLink(w.tree, name)
 	if err != nil || path.IsAbs(to) {
-		return // out of the repository, which no change reaches
+		return // out of the repository, where nothing changes
 	}
 	w.reach(i, path.Join(path.Dir(name), to), name)
 }
 
-// file reads which packages a file may mean, by their names and by paths.
+// file finds the packages to which a file may refer, by their names and by paths.
 func (w *reader) file(i int, name, text string) {
 	for n, k := range w.kinds {
 		if k.names.Used == nil || !slices.Contains(w.Packages[i].Kinds, k.Name) {
@@ -149,8 +149,9 @@ func (w *reader) file(i int, name, text string) {
 	w.mentions(i, name, text)
 }
 
-// needNamedPackages notes the packages that a name means: the longest that it begins with.
-// What ends in the middle, as @org/ with the rest computed, means all of them.
+// needNamedPackages records the packages to which a name refers: the longest package name that
+// it begins with. An incomplete name, such as @org/ with the rest computed, refers to all that
+// begin with it.
 func (w *reader) needNamedPackages(i, kind int, name string) {
 	name, _, _ = strings.Cut(name, "$")
 	between := w.kinds[kind].names.Between
@@ -191,7 +192,7 @@ var (
 	slashes  = pattern.Lazy(`[\w@.\-+]+(?:/[\w@.\-+]+)+`)
 )
 
-// paths follows what leads out of a file's directory.
+// paths follows paths that lead out of a file's directory.
 func (w *reader) paths(i int, name, text string) {
 	if strings.Contains(text, "show-toplevel") {
 		w.wide(i, name+" asks git for the root")
@@ -220,20 +221,20 @@ func (w *reader) paths(i int, name, text string) {
 	}
 }
 
-// steps notes that a file asks for a directory some steps above its own.
+// steps records that a file refers to a directory some levels above its own.
 func (w *reader) steps(i int, name string, n int) {
 	w.reach(i, path.Join(path.Dir(name), strings.Repeat("../", min(n, 100))), name)
 }
 
-// up follows a path with .. in it, from where the file is, or, if nothing is there,
-// from where its package is: commands start there.
+// up follows a path with .. in it, relative to the file, or, if nothing exists there, to its
+// package: commands start there.
 func (w *reader) up(i int, name, token string) {
 	parts := strings.Split(token, "/")
 	first := slices.Index(parts, "..")
 	if first < 0 || len(parts) == 1 { // an ellipsis, or a range of numbers
 		return
 	}
-	if strings.HasPrefix(token, "/") { // behind a variable
+	if strings.HasPrefix(token, "/") { // after a variable
 		parts = parts[first:]
 	}
 	at := path.Join(path.Dir(name), path.Join(parts...))
@@ -245,12 +246,12 @@ func (w *reader) up(i int, name, token string) {
 	w.reach(i, path.Join(w.Packages[i].Dir, path.Join(parts...)), name)
 }
 
-// there reports whether a path, or a path of code with another ending, is there.
+// there reports whether a path, or a path of code with another ending, exists.
 func (w *reader) there(at string) bool {
 	return w.have[at] || w.have[strings.TrimSuffix(at, path.Ext(at))]
 }
 
-// reach notes that a file of a package names a path.
+// reach records that a file of a package names a path.
 func (w *reader) reach(i int, at, by string) {
 	if strings.HasPrefix(at, "..") {
 		return // out of the repository
@@ -273,7 +274,7 @@ func (w *reader) reach(i int, at, by string) {
 	p.reaches = append(p.reaches, at)
 }
 
-// mentions notes other packages whose directory a file names from the root.
+// mentions records other packages whose directory a file names relative to the root.
 func (w *reader) mentions(i int, name, text string) {
 	if !strings.Contains(text, "/") {
 		return
@@ -286,7 +287,7 @@ func (w *reader) mentions(i int, name, text string) {
 			continue
 		}
 		if own != "." && w.there(path.Join(own, token)) || path.Dir(name) != "." && w.there(path.Join(path.Dir(name), token)) {
-			continue // it is of the package's own
+			continue // it belongs to the package itself
 		}
 		if strings.Contains(w.Packages[at].Dir, "/") || w.there(path.Clean(token)) {
 			w.needs[i][at] = true

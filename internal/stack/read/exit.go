@@ -11,9 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// readExit reads a command that exits 0 when all is well. Where it runs
-// tests, it must also say how many. Its output is read as that of the tool
-// that speaks in it, as far as one is recognised.
+// readExit reads a command that exits with 0 when all is well. If it runs tests, it must also
+// report their number. Its output is read as that of the tool that printed it, as far as one is
+// recognised.
 func (s Set) readExit(in Input) Report {
 	all := in.Text()
 	speak, sure := s.recognise(in)
@@ -29,13 +29,13 @@ func (s Set) readExit(in Input) Report {
 	}
 	believed := slices.ContainsFunc(r.Findings, raw.Blocks)
 	switch {
-	case known && f.Tests && r.State == nexus.NotRun && believed: // it says why none of its tests ran
+	case known && f.Tests && r.State == nexus.NotRun && believed: // its output explains why none of its tests ran
 	case in.Exit == 0 && (r.Counts.Failed > 0 || believed && (sure || f.Tests || f.Zero)):
 		r.State, r.Why = nexus.Fail, ""
 		if len(r.Findings) == 0 {
 			r.Findings = []nexus.Finding{{Code: raw.CodeTest, Message: fmt.Sprintf("%d tests failed, though the command exits 0", r.Counts.Failed)}}
 		}
-	case in.Exit == 0 && known && f.Tests && r.State == nexus.NotRun && r.Counts == (nexus.Counts{}): // it ran a runner that says so itself
+	case in.Exit == 0 && known && f.Tests && r.State == nexus.NotRun && r.Counts == (nexus.Counts{}): // it ran a runner that itself reports this
 	case in.Exit == 0 && !in.Tests:
 		r.State, r.Why = nexus.Pass, ""
 		if in.Guess && !known {
@@ -45,7 +45,7 @@ func (s Set) readExit(in Input) Report {
 	case in.Exit == 0 && !r.Counted:
 		r.State, r.Why = nexus.Unverifiable, "it exits 0, but nothing in its output says how many tests ran"
 	case in.Exit == 0:
-		r.State = cmp.Or(r.State, nexus.Pass) // enforceReportRules wants at least one that passed
+		r.State = cmp.Or(r.State, nexus.Pass) // enforceReportRules requires at least one that passed
 	case known && (r.State == nexus.NotRun || r.State == nexus.Environmental || r.State == nexus.Fail && (believed && r.Findings[0].Code != raw.CodeExit || understood(r))):
 	case in.Killed():
 		r.State, r.Why = nexus.Environmental, "it was killed"
@@ -55,8 +55,8 @@ func (s Set) readExit(in Input) Report {
 	return unloaded(r, all)
 }
 
-// unloaded is the report of tests that did not run, where it only says that
-// a file of tests could not be loaded or built.
+// unloaded returns the report of tests that did not run, if the only message is that a test
+// file could not be loaded or built.
 func unloaded(r Report, all []string) Report {
 	tests := regexp.MustCompile(`(?i)(?:^|[/._-])(?:tests?|spec|specs|__tests__|conftest)[/._-]|Test\.\w+$`)
 	missing := regexp.MustCompile(`^(?:E +)?(?:ModuleNotFoundError|ImportError)\b|Cannot find (?:module|package) |cannot load such file -- |Failed opening required|^error: could not compile .* \((?:test|lib test|bin .* test)\b`)
@@ -70,8 +70,8 @@ func unloaded(r Report, all []string) Report {
 	return r
 }
 
-// failed is the report of a command that exits with an error, and whose words
-// no format explains.
+// failed returns the report of a command that exits with an error and whose output no format
+// explains.
 func failed(in Input, r Report, all []string) Report {
 	if in.Tests {
 		if unran := in.UnexplainedTestFailure(); unran.State == nexus.NotRun {
@@ -88,7 +88,7 @@ func failed(in Input, r Report, all []string) Report {
 	return r
 }
 
-// joined adds to what one checker says what others say in the same output.
+// joined adds the findings of further checkers in the same output to those of one.
 func joined(in Input, r Report, others []Format) Report {
 	has := func(x nexus.Finding) bool {
 		return slices.ContainsFunc(r.Findings, func(y nexus.Finding) bool { return x.File == y.File && x.Line == y.Line })
@@ -104,8 +104,8 @@ func joined(in Input, r Report, others []Format) Report {
 	return r
 }
 
-// worst is the report of the run that is worst, where the output is that of
-// several runs of tests, one after the other, and the first of them is well.
+// worst returns the report of the worst run, if the output contains several test runs and the
+// first one passed.
 func (s Set) worst(in Input, f Format, r Report) Report {
 	if !f.Tests || r.Counts.Failed > 0 {
 		return r

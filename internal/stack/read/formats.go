@@ -14,32 +14,33 @@ import (
 // Format is a kind of output that can be read.
 type Format struct {
 	Name  string
-	About string // whose output it is
-	Tests bool   // it tells of tests; none is no pass
-	Go    bool   // of a tool that comes with Go, or reads its code alone
+	About string // the tool that prints it
+	Tests bool   // it reports tests; a run without tests does not pass
+	Go    bool   // of a tool that comes with Go, or reads only Go code
 	Zero  bool   // its exit code is 0 whatever it finds
 	Warns bool   // warnings among its findings do not make the tool fail
-	// Commands are the words of a command line that lead to it.
+	// Commands are the words of a command line that choose this format.
 	Commands []string
-	// Starts are commands that start any tool: it is theirs where no other speaks.
+	// Starts are commands that can start any tool: the output has this format if it has no
+	// other.
 	Starts []string
-	// Versions are commands whose first line says the versions of the tools on which
-	// it depends what is found; without them they are not asked.
+	// Versions are commands whose first line contains the versions of the tools that affect the
+	// findings; empty: none are run.
 	Versions []string
 	// Marks is a pattern of text that only this format has.
 	Marks string
-	// Well is a pattern of a line with which the tool says that it found
-	// nothing; empty where it says nothing then.
+	// Well is a pattern of a line with which the tool reports that it found nothing; empty if
+	// it then prints nothing.
 	Well string
-	// Over is a pattern of a line with which the tool says how all its tests
-	// ended; empty where it may run more after that.
+	// Over is a pattern of a line with which the tool reports the result of all its tests;
+	// empty if it may run more after that.
 	Over string
 
-	// Read turns the output into a report. Nil: [Exit], which reads as others do.
+	// Read converts the output to a report. Nil: [Exit], which reads it by other formats.
 	Read func(raw.Input) raw.Report
 }
 
-// The formats that others name.
+// The formats that other packages name.
 const (
 	GoBuild    = "go-build"
 	GoVet      = "go-vet" // text or -json
@@ -47,17 +48,17 @@ const (
 	GoFmt      = "gofmt" // gofmt -l
 	GolangCI   = "golangci"
 	JUnit      = "junit"
-	Exit       = "exit" // any command that exits 0 when all is well
+	Exit       = "exit" // any command that exits with 0 when all is well
 
 	tally = "tally"
 )
 
-// Set is all formats that are known. Those of machines come first, because
-// their text may quote any other.
+// Set holds all known formats. Machine-readable ones come first, because their text may quote
+// any other.
 type Set []Format
 
-// NewSet puts together the formats that languages share, and those of their own:
-// what Go's tools print, what others check, and what others test with.
+// NewSet joins the common formats and those of languages: of Go's tools, of checkers, and of
+// test runners.
 func NewSet(golang, checks, tests []Format) Set {
 	return slices.Concat(machineFormats(), golang, checks, looseFormats(), tests, []Format{
 		{Name: tally, About: "any runner that says how many tests passed and failed", Tests: true, Marks: tallyMarks, Read: TallyOutput},
@@ -80,8 +81,8 @@ func machineFormats() []Format {
 	}
 }
 
-// looseFormats are those of machines that many tools share. They come last: what
-// is known of a tool tells more.
+// looseFormats returns machine-readable formats that many tools share. They come last: the
+// formats of specific tools have more information.
 func looseFormats() []Format {
 	return []Format{
 		{Name: "github", About: "the annotations that tools print for GitHub's runners", Warns: true, Marks: `(?m)^\s*::(?:error|warning) [^\n]*\bfile=`, Read: report.GitHub},
@@ -91,7 +92,7 @@ func looseFormats() []Format {
 	}
 }
 
-// Either reads a runner that prints JSON or text.
+// Either returns a reader for a runner that prints JSON or text.
 func Either(native func(raw.Input) (raw.Report, bool, bool), text func(raw.Input) raw.Report) func(raw.Input) raw.Report {
 	return func(in raw.Input) raw.Report {
 		r, ok, broken := native(in)
@@ -115,8 +116,8 @@ func (s Set) Find(name string) (Format, bool) {
 	return s[i], true
 }
 
-// Named is an input with the format that its command or its text tells. A text
-// of tests that the command does not tell is read as [Exit] is, with care.
+// Named returns the input, and the format that its command or its text shows. Test output whose
+// command is unknown is read carefully, as by [Exit].
 func (s Set) Named(in Input) (Input, string) {
 	in.Format = Exit
 	speak, sure := s.recognise(in)
@@ -131,8 +132,8 @@ func (s Set) Named(in Input) (Input, string) {
 	return in, f.Name
 }
 
-// clean reports whether the output of a tool whose exit code is not known
-// says that all is well: in its words, as JSON, or by saying nothing.
+// clean reports whether the output of a tool with an unknown exit code means success: by a
+// message, by JSON, or by being empty.
 func (f Format) clean(in Input) bool {
 	var any any
 	if ok, _ := in.Document(&any); ok {
@@ -145,16 +146,16 @@ func (f Format) clean(in Input) bool {
 	return f.Coverage() || f.Well != "" && slices.ContainsFunc(all, regexp.MustCompile(f.Well).MatchString)
 }
 
-// Coverage reports whether the format tells what tests went through.
+// Coverage reports whether the format contains test coverage.
 func (f Format) Coverage() bool {
 	return f.Name == "lcov" || f.Name == "cobertura" || f.Name == "jacoco" || f.Name == "go-cover"
 }
 
-// glance is how much of each end of an output is looked at to recognise it.
+// glance is the size of each end of an output that is searched to recognise its format.
 const glance = 128 << 10
 
-// Recognise returns the format of an output, by the command that printed it
-// or by its text; the zero Format if neither tells.
+// Recognise returns the format of an output, by its command or by its text; the zero Format if
+// neither shows it.
 func (s Set) Recognise(in Input) Format {
 	all, _ := s.recognise(in)
 	if len(all) == 0 {
@@ -163,28 +164,27 @@ func (s Set) Recognise(in Input) Format {
 	return all[0]
 }
 
-// recognise returns all formats that speak in an output, the one that matters
-// most first.
+// recognise returns all formats found in an output, the most important first.
 func (s Set) recognise(in Input) (all []Format, sure bool) {
 	named := s.ByCommand(in.Command)
-	begins := in.Tests && len(named) > 0 && !slices.ContainsFunc(named, func(f Format) bool { return f.Tests }) // like make, which begins tests of any kind
+	begins := in.Tests && len(named) > 0 && !slices.ContainsFunc(named, func(f Format) bool { return f.Tests }) // like make, which starts tests of any kind
 	if len(named) == 1 && !begins {
 		return named, true
 	}
 	all = s
-	if len(named) > 1 && !begins { // one line with several tools: the text tells which of them speaks
+	if len(named) > 1 && !begins { // one line with several tools: the text shows which of them printed it
 		all = named
 	}
 	text := ends(in)
 	checks, tests := spoken(all, text)
-	if len(named) > 1 && !begins && len(checks)+len(tests) == 0 { // none of them does in a way of its own
+	if len(named) > 1 && !begins && len(checks)+len(tests) == 0 { // none of them has a recognisable text
 		named = nil
 		checks, tests = spoken(s, text)
 	}
 	switch {
-	case len(tests) > 0: // what it ran matters more than how that was compiled
+	case len(tests) > 0: // the tests matter more than their compilation
 		return append(tests, checks...), len(named) > 0 && !begins
-	case len(checks) > 1 && checks[0].Name == "gcc": // or make, which hands on what others say
+	case len(checks) > 1 && checks[0].Name == "gcc": // or make, which passes on the output of others
 		return append(checks[1:], checks[0]), len(named) > 0
 	case len(checks) > 0:
 		return checks, len(named) > 0
@@ -197,7 +197,7 @@ func (s Set) recognise(in Input) (all []Format, sure bool) {
 	return nil, false
 }
 
-// ends is the text of an output, of a long one that at both its ends.
+// ends returns the text of an output, and of a long one both its ends.
 func ends(in Input) string {
 	var b strings.Builder
 	for _, data := range [][]byte{in.Stdout, in.Stderr} {
@@ -210,9 +210,9 @@ func ends(in Input) string {
 	return b.String()
 }
 
-// spoken returns of formats those whose text it is: that tell of no tests, and
-// that do. Of these the one that holds the others comes first. What lies
-// within another's text was printed by one of its tests, and is left out.
+// spoken returns the formats whose text is in an output: those without tests, and those with.
+// Of the latter the one that contains the others comes first. A format inside of another one's
+// text is omitted: one of its tests printed it.
 func spoken(all []Format, text string) (checks, tests []Format) {
 	type span struct{ begin, end int }
 	var spans []span
@@ -248,7 +248,7 @@ func spoken(all []Format, text string) (checks, tests []Format) {
 	return checks, tests
 }
 
-// last returns where in a text the last word of a format ends.
+// last returns the end of the last text of a format.
 func (f Format) last(text string, marks *regexp.Regexp) int {
 	if f.Name == JUnit {
 		return max(strings.LastIndex(text, "</testsuite"), 0)
@@ -264,8 +264,8 @@ func (f Format) last(text string, marks *regexp.Regexp) int {
 	return end
 }
 
-// ByCommand returns the formats of the tools that a command line names. Tests
-// of a tool that also builds come alone.
+// ByCommand returns the formats of the tools in a command line. For a tool that builds and
+// tests, only the test format is returned.
 func (s Set) ByCommand(command string) []Format {
 	return s.byWords(command, func(f Format) []string { return f.Commands })
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// goText is what the text of the go command says.
+// goText is the parsed text of the go command.
 type goText struct {
 	findings    []nexus.Finding
-	environment bool // the machine is at fault
+	environment bool // the cause is the machine
 	empty       bool // there is nothing to build, vet or test
 }
 
-// readGoText reads what go build, go vet and the compiler print. A line that
-// is indented continues with the finding before it.
+// readGoText reads the output of go build, go vet and the compiler. An indented line continues
+// the finding before it.
 func readGoText(in Input, all []string, code string) goText {
 	var t goText
 	pos := goPositions()
@@ -64,14 +64,14 @@ func readGoText(in Input, all []string, code string) goText {
 	return t
 }
 
-// unfetched reports whether a message says that a module which go.mod and
-// go.sum name is not on this machine, and cannot be fetched now.
+// unfetched reports whether a message means that a module in go.mod and go.sum is not on this
+// machine and cannot be fetched now.
 func unfetched(message string) bool {
 	return strings.HasPrefix(message, "module lookup disabled by ") ||
 		regexp.MustCompile(`^(?:go: )?\S+@v\S+: (?:module lookup disabled by |Get "|dial tcp)`).MatchString(message)
 }
 
-// machine reports whether a line blames the machine and not the code.
+// machine reports whether a line names a fault of the machine and not of the code.
 func machine(l string) bool {
 	return unfetched(l) || slices.ContainsFunc([]string{
 		"no space left on device", "cannot allocate memory", "too many open files", "resource temporarily unavailable",
@@ -80,7 +80,7 @@ func machine(l string) bool {
 	}, func(s string) bool { return strings.Contains(l, s) })
 }
 
-// named returns the file that an error of the go command is about.
+// named returns the file of an error of the go command.
 func named(l string) string {
 	if strings.HasPrefix(l, "go: go.mod ") {
 		return "go.mod"
@@ -88,8 +88,7 @@ func named(l string) string {
 	return ""
 }
 
-// adviceOn says what to do where the tool does not know that there is no
-// network.
+// adviceOn returns a remedy for an error that the tool prints because there is no network.
 func adviceOn(message string) string {
 	switch {
 	case unfetched(message):
@@ -121,7 +120,7 @@ func (t goText) report(in Input) Report {
 	case in.Exit == 0 && t.empty, t.empty && len(t.findings) == 0:
 		return Report{State: nexus.NotRun, Why: "there are no Go packages"}
 	case in.Exit == 0:
-		return Report{State: nexus.Pass} // what the C compiler warns of does not matter
+		return Report{State: nexus.Pass} // warnings of the C compiler do not matter
 	case t.environment:
 		return Report{State: nexus.Environmental, Why: firstMessage(t.findings), Findings: t.findings}
 	default:
@@ -138,8 +137,8 @@ func firstMessage(all []nexus.Finding) string {
 	return ""
 }
 
-// GoVetOutput reads go vet. With -json it exits 0 whatever it found, so its
-// findings count and not its exit code.
+// GoVetOutput reads go vet. With -json it exits with 0 whatever it found, so its findings count
+// and not its exit code.
 func GoVetOutput(in Input) Report {
 	text, objects := splitJSON(append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...))
 	t := readGoText(in, text, raw.CodeVet)
@@ -159,8 +158,8 @@ func GoVetOutput(in Input) Report {
 	return r
 }
 
-// splitJSON separates JSON objects, each beginning and ending on a line with
-// nothing but its brace, from other lines.
+// splitJSON separates JSON objects, each beginning and ending on a line with only its brace,
+// from other lines.
 func splitJSON(all []string) (text, objects []string) {
 	var open []string
 	for _, l := range all {
@@ -178,7 +177,7 @@ func splitJSON(all []string) (text, objects []string) {
 		}
 	}
 	if len(open) > 0 {
-		objects = append(objects, strings.Join(open, "\n")) // cut off: will not parse
+		objects = append(objects, strings.Join(open, "\n")) // truncated: will not parse
 	}
 	return text, objects
 }
@@ -219,8 +218,7 @@ func readVetJSON(in Input, object string) ([]nexus.Finding, bool) {
 	return all, true
 }
 
-// GoFmtOutput reads gofmt -l, which exits 0 after naming files that are not
-// formatted.
+// GoFmtOutput reads gofmt -l, which exits with 0 after listing unformatted files.
 func GoFmtOutput(in Input) Report {
 	t := readGoText(in, raw.Lines(in.Stderr), raw.CodeCompile)
 	for _, l := range raw.Lines(in.Stdout) {
@@ -282,7 +280,7 @@ func GolangCIOutput(in Input) Report {
 
 func number10(n int) int { return min(max(n, 0), 1<<30) }
 
-// unreadLint is the report of a linter that did not get as far as linting.
+// unreadLint returns the report of a linter that failed before it linted.
 func unreadLint(in Input) Report {
 	t := readGoText(in, append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...), "golangci")
 	switch {
@@ -297,8 +295,8 @@ func unreadLint(in Input) Report {
 	}
 }
 
-// otherLint reports whether golangci-lint refused its flags or configuration
-// as those of another major version: to us it is a tool that is missing.
+// otherLint reports whether golangci-lint rejected its flags or its configuration because they
+// are for another major version: this counts as a missing tool.
 func otherLint(said string) bool {
 	return slices.ContainsFunc([]string{
 		"unknown flag: --out-format", "unknown flag: --output.", "unsupported version of the configuration",
@@ -309,7 +307,7 @@ func otherLint(said string) bool {
 // GoBuildOutput reads go build.
 func GoBuildOutput(in Input) Report { return readBuild(in, raw.CodeCompile) }
 
-// GoplsOutput reads gopls check, which exits 0 whatever it found.
+// GoplsOutput reads gopls check, which exits with 0 whatever it found.
 func GoplsOutput(in Input) Report { return in.Check(guess(in, in.Text(), false), true) }
 
 // GoTestJSONMarks is a pattern of text that only go test -json prints.

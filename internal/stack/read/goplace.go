@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// place returns the file of a package that a test names without its directory.
+// place returns the path of a file in a package that a test names without its directory.
 func (l *testLog) place(pkg, file string) string {
 	dir, known := packageDir(l.in, pkg)
 	if !known {
@@ -24,8 +24,7 @@ func (l *testLog) place(pkg, file string) string {
 	return path.Join(dir, file)
 }
 
-// really puts a failure to the file that a template was read from, where the
-// words are about that.
+// really moves a failure to the template file, if the message is about that.
 func (l *testLog) really(pkg string, f *nexus.Finding) {
 	if file, line, column := template(f.Message); file != "" && f.Code == raw.CodeTest {
 		if l.in.Find != nil {
@@ -39,7 +38,7 @@ func (l *testLog) really(pkg string, f *nexus.Finding) {
 	}
 }
 
-// template returns the place that Go's templates name in an error, in a file.
+// template returns the position in a file that an error of Go's templates names.
 func template(message string) (file string, line, column int) {
 	m := regexp.MustCompile(`template: ([\w./-]+\.\w+):(\d+)(?::(\d+))?: `).FindStringSubmatch(message)
 	if m == nil {
@@ -48,9 +47,8 @@ func template(message string) (file string, line, column int) {
 	return m[1], raw.Number(m[2]), raw.Number(m[3])
 }
 
-// guessed returns what is likely the directory of a package of a module that is not known: all
-// packages that the output names are in it, and its name is a host with an
-// owner and a name, or a word.
+// guessed returns the likely directory of a package of an unknown module: all packages in the
+// output are in that module, and its name is a host with an owner and a name, or a word.
 func (l *testLog) guessed(pkg string) string {
 	parts := strings.Split(strings.TrimSuffix(pkg, "_test"), "/")
 	module := 1
@@ -75,7 +73,7 @@ func (l *testLog) guessed(pkg string) string {
 	return path.Join(parts[min(module, len(parts)):]...)
 }
 
-// packageDir returns the directory of a package, as far as the modules tell.
+// packageDir returns the directory of a package, as far as the modules show it.
 func packageDir(in Input, pkg string) (dir string, known bool) {
 	pkg = strings.TrimSuffix(pkg, "_test")
 	best := -1
@@ -94,8 +92,8 @@ func packageDir(in Input, pkg string) (dir string, known bool) {
 	return strings.TrimPrefix(dir, "/"), true
 }
 
-// cycled reads the line of the go command that ends a cycle of imports: the file
-// with the import that closes it is of the package that the line before names.
+// cycled reads the line of the go command that ends an import cycle: the file with the closing
+// import is in the package that the line before names.
 func cycled(in Input, before []string, l string) (nexus.Finding, bool) {
 	if !strings.Contains(l, "import cycle") {
 		return nexus.Finding{}, false
@@ -114,8 +112,8 @@ func cycled(in Input, before []string, l string) (nexus.Finding, bool) {
 	return f, true
 }
 
-// races finds the places of data races in a text: of each access that conflicts
-// with another, the first frame in the tree.
+// races finds the positions of data races in a text: for each conflicting access the first
+// frame in the tree.
 func races(in Input, all []string) []nexus.Finding {
 	access := regexp.MustCompile(`^\s*(?:Previous )?([Rr]ead|[Ww]rite|[Aa]tomic read|[Aa]tomic write) at 0x\w+ by `)
 	frame := regexp.MustCompile(`^\s+(\S+\.go):(\d+)(?: \+0x\w+)?$`)

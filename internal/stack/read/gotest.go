@@ -17,19 +17,18 @@ type event struct {
 	Action, Package, Test, Output, ImportPath, FailedBuild string
 }
 
-// unit is a test, or a package where test is empty.
+// unit is a test, or a package if test is empty.
 type unit struct {
 	pkg, test string
 	state     string // run, pass, fail, skip
 	out       raw.Tail
 	build     string // the build that failed, of a package
 	cut       bool   // its package's result arrived within it: the process ended there
-	closed    bool   // it said itself that it is done, rather than its process ending with code 0
+	closed    bool   // it reported its own result, rather than the process exiting with code 0
 	tests     bool   // a package that began a test
 }
 
-// testLog collects the events by test. Tests run in parallel, so their lines
-// are interleaved.
+// testLog collects the events by test. Tests run in parallel, so their lines are interleaved.
 type testLog struct {
 	in     Input
 	units  map[[2]string]*unit
@@ -39,7 +38,7 @@ type testLog struct {
 	other  []string // lines that are not events
 	events int
 	below  map[[2]string]bool // tests with a failed subtest
-	at     *regexp.Regexp     // where a test says that it failed
+	at     *regexp.Regexp     // the position at which a test reports its failure
 	frame  *regexp.Regexp     // a line of a stack
 }
 
@@ -93,8 +92,7 @@ func (l *testLog) event(e event) {
 		u.state = cmp.Or(u.state, "run")
 		l.unit(e.Package, "").tests = true
 	case "pass":
-		// A test that ends the process with code 0 counts as passed to go
-		// test, and so do all that were to come.
+		// go test counts a test that exits with code 0 as passed, and all tests after it, too.
 		if u.closed && !u.cut || l.in.Cut || e.Test == "" {
 			u.state, u.out = "pass", raw.Tail{}
 		}
@@ -108,10 +106,9 @@ func (l *testLog) event(e event) {
 	}
 }
 
-// output takes a line that a test or package wrote. What a test prints itself
-// arrives in the same way as what the testing package says about it; but when a
-// process ends within a test, whatever was printed, what the go command says
-// of the package arrives as that test's output too.
+// output processes a line that a test or package wrote. The output of a test itself arrives in
+// the same way as the testing package's messages about it. When a process exits within a test,
+// the go command's messages about the package arrive as that test's output, too.
 func (l *testLog) output(u *unit, text string) {
 	line := strings.TrimSpace(text)
 	framed := u.test != "" && noise(line)
@@ -128,7 +125,7 @@ func (l *testLog) output(u *unit, text string) {
 	}
 }
 
-// closes reports whether a line says how a test ended.
+// closes reports whether a line contains the result of a test.
 func closes(line, test string) bool {
 	for _, p := range []string{"--- PASS: ", "--- FAIL: ", "--- SKIP: "} {
 		if rest, ok := strings.CutPrefix(line, p); ok {
@@ -192,8 +189,7 @@ func (l *testLog) report() Report {
 	return r
 }
 
-// silent is the report of a run in which nothing but the exit code says
-// that something is wrong.
+// silent returns the report of a run in which only the exit code shows a failure.
 func (l *testLog) silent(r Report) Report {
 	t := readGoText(l.in, l.other, raw.CodeCompile)
 	if len(t.findings) > 0 && !t.environment {
@@ -205,7 +201,7 @@ func (l *testLog) silent(r Report) Report {
 	return r
 }
 
-// judge counts a test and says what is wrong with it.
+// judge counts a test and returns its findings.
 func (l *testLog) judge(u *unit, c *nexus.Counts, sick map[string]bool) []nexus.Finding {
 	if u.test == "" {
 		if u.state == "fail" {
@@ -232,9 +228,8 @@ func (l *testLog) judge(u *unit, c *nexus.Counts, sick map[string]bool) []nexus.
 	return nil
 }
 
-// vanished adds what is wrong with packages: tests that began and never
-// ended, failures outside of any test. It returns the failures that nothing
-// explains.
+// vanished adds the problems of packages: tests that began and never ended, failures outside of
+// any test. It returns the failures that nothing explains.
 func (l *testLog) vanished(r *Report, sick map[string]bool) (quiet []nexus.Finding) {
 	lost := map[string][]*unit{}
 	for _, u := range l.order {
@@ -275,8 +270,8 @@ func (l *testLog) vanished(r *Report, sick map[string]bool) (quiet []nexus.Findi
 	return quiet
 }
 
-// missing returns the tests that should have run and did not begin, in the
-// packages of which nothing else says why.
+// missing returns the tests that should have run and did not begin, in packages without another
+// explanation.
 func (l *testLog) missing(found []nexus.Finding) []nexus.Finding {
 	if l.in.Expect == nil || l.in.Cut {
 		return nil
@@ -297,7 +292,7 @@ func (l *testLog) missing(found []nexus.Finding) []nexus.Finding {
 	return all
 }
 
-// tests returns how each test and each package ended.
+// tests returns the result of each test and each package.
 func (l *testLog) tests() ([]Test, map[string]string) {
 	var all []Test
 	ended := map[string]string{}
@@ -311,8 +306,8 @@ func (l *testLog) tests() ([]Test, map[string]string) {
 	return all, ended
 }
 
-// lost says why tests of a package never ended. What ended the package, a
-// panic or the clock, is in the output of the test that ran then.
+// lost returns why tests of a package never ended. The cause, a panic or a timeout, is in the
+// output of the test that was running.
 func (l *testLog) lost(pkg *unit, units []*unit, explained bool) []nexus.Finding {
 	var all []nexus.Finding
 	for _, u := range append([]*unit{pkg}, units...) {
@@ -332,8 +327,8 @@ func (l *testLog) lost(pkg *unit, units []*unit, explained bool) []nexus.Finding
 	return all
 }
 
-// finding reads the output of a test or package that failed; own says that
-// it wrote something of its own.
+// finding reads the output of a failed test or package; own reports whether it wrote output of
+// its own.
 func (l *testLog) finding(u *unit) (f nexus.Finding, own bool) {
 	f = nexus.Finding{Code: raw.CodeTest, Test: raw.Plain(u.pkg)}
 	if u.test != "" {
@@ -345,7 +340,7 @@ func (l *testLog) finding(u *unit) (f nexus.Finding, own bool) {
 	for _, line := range lines {
 		trimmed := strings.TrimSpace(line)
 		if code := disaster(trimmed); code != "" && f.Code == raw.CodeTest {
-			f.Code, f.File, f.Line = code, "", 0 // the place of the disaster wins
+			f.Code, f.File, f.Line = code, "", 0 // the position of the crash has precedence
 		}
 		if m := l.at.FindStringSubmatch(line); m != nil && !stack && m[1] != "testing.go" {
 			own = true
@@ -375,7 +370,7 @@ const unexplained = "every test passed, yet go test failed"
 
 const wordless = "failed without a message"
 
-// disaster names what ended a test other than its own judgement.
+// disaster returns the cause that ended a test other than its own failure.
 func disaster(line string) string {
 	switch {
 	case strings.HasPrefix(line, "panic: test timed out after "):
@@ -389,7 +384,7 @@ func disaster(line string) string {
 	}
 }
 
-// noise is what the testing package writes around a test's own words.
+// noise reports whether a line is the testing package's frame around a test's own output.
 func noise(line string) bool {
 	for _, p := range []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME ", "--- FAIL: ", "--- PASS: ", "--- SKIP: ", "====="} {
 		if strings.HasPrefix(line, p) {
@@ -399,7 +394,7 @@ func noise(line string) bool {
 	return line == "" || line == "PASS" || line == "FAIL" || strings.HasPrefix(line, "FAIL\t") || strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "exit status ")
 }
 
-// dedent drops the spaces that all lines begin with, and what is too much.
+// dedent removes the common indentation of all lines, and cuts a text that is too long.
 func dedent(all []string) string {
 	least := -1
 	for _, l := range all {

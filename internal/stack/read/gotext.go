@@ -9,28 +9,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// GoTestMarks are lines that go test writes, and hardly anybody else.
+// GoTestMarks matches lines that go test writes, and hardly any other tool.
 const GoTestMarks = `(?m)^(?:ok  \t\S+\t|FAIL\t\S+[\t ]|\?   \t\S+\t\[no test files\]|=== RUN   \S+$|--- (?:PASS|FAIL|SKIP): (?:Test|Fuzz|Example)\S* \([\d.]+s\)$)`
 
-// goTestText makes of the text of go test what -json would have told. The text
-// names a package at its end, so its lines wait until then.
+// goTestText converts the text of go test to the events of -json. The text names a package only
+// after its lines, so these are buffered until then.
 type goTestText struct {
 	log    testLog
-	wait   []string // lines of the package that is not named yet
-	builds string   // what is built, as long as the compiler speaks
-	well   bool     // all tests of the package that is told passed: go test says so, and exits with code 0
-	ok     int      // packages that are well and name no test
+	wait   []string // lines of the package whose name follows
+	builds string   // the package being built, while the compiler prints
+	well   bool     // all tests of the current package passed: go test reports so, and exits with code 0
+	ok     int      // passed packages that name no test
 
 	began, result, over, bare, tests *regexp.Regexp
 }
 
-// GoTestOutput reads go test, with -json and without. Where no test is named that
-// passed, which takes -v, a package that is well stands for one.
+// GoTestOutput reads go test, with -json and without. If no passed test is named, which takes
+// -v, a passed package counts as one.
 func GoTestOutput(in Input) Report {
 	if regexp.MustCompile(GoTestJSONMarks).Match(in.Stdout) {
 		return GoTestJSONOutput(in)
 	}
-	in.Expect = nil // it does not say which tests ran
+	in.Expect = nil // the output does not show which tests ran
 	g := goTestText{
 		log:    newLog(in),
 		began:  regexp.MustCompile(`^=== (?:RUN|PAUSE|CONT|NAME) +(\S+)$`),
@@ -46,7 +46,7 @@ func GoTestOutput(in Input) Report {
 	g.close()
 	r := g.log.report()
 	if r.Why == unexplained && slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.Test != "" }) {
-		r.State, r.Why = nexus.Fail, "" // of a package that failed it does not say that its tests passed
+		r.State, r.Why = nexus.Fail, "" // the output of a failed package does not show that its tests passed
 	}
 	if r.State == nexus.NotRun && g.ok > 0 {
 		r.State, r.Why = nexus.Fail, ""
@@ -54,14 +54,14 @@ func GoTestOutput(in Input) Report {
 	r.Counts.Passed += g.ok
 	r.Counted = g.log.events > 0
 	for i := range r.Findings {
-		r.Findings[i].Test = strings.TrimPrefix(r.Findings[i].Test, ".") // of a package that was cut off
+		r.Findings[i].Test = strings.TrimPrefix(r.Findings[i].Test, ".") // of a truncated package
 	}
 	return r
 }
 
-// printed indents what only looks like the words of go test, where that exits
-// with code 0 and a test printed them: between the lines with which that test
-// began and passed stand those of a test that never began, or of a package.
+// printed indents lines that only look like those of go test, if that exits with code 0 and a
+// test printed them: lines between the beginning and the pass of a test that belong to a test
+// that never began, or to a package.
 func printed(in Input, all []string) []string {
 	if in.Exit != 0 || in.Guess || in.Cut {
 		return all
@@ -109,8 +109,8 @@ func (g *goTestText) line(l string) {
 	}
 }
 
-// close ends subtests whose end was cut off while their test is known to have
-// failed: it tells them after itself.
+// close ends subtests whose end was cut off when their test is known to have failed: go test
+// prints them after it.
 func (g *goTestText) close() {
 	for _, u := range g.log.order {
 		i := strings.LastIndexByte(u.test, '/')
@@ -123,7 +123,7 @@ func (g *goTestText) close() {
 	}
 }
 
-// end takes how a package ended, and what go test adds to that.
+// end processes the result of a package, and the text that go test adds to it.
 func (g *goTestText) end(word, pkg, more string) {
 	g.well = word == "ok  " && g.log.in.Exit == 0 && !g.log.in.Guess
 	named := g.tell(pkg)
@@ -143,7 +143,7 @@ func (g *goTestText) end(word, pkg, more string) {
 	g.log.event(e)
 }
 
-// failed returns what did not build, where a package does not.
+// failed returns the package whose build failed, for a package that does not build.
 func (g *goTestText) failed(pkg string) string {
 	last := pkg
 	for _, last = range g.log.built {
@@ -151,11 +151,10 @@ func (g *goTestText) failed(pkg string) string {
 			break
 		}
 	}
-	return last // or what it needs
+	return last // or a dependency
 }
 
-// tell tells the lines that wait, as those of a package, and reports whether
-// they name a test.
+// tell emits the buffered lines as those of a package, and reports whether they name a test.
 func (g *goTestText) tell(pkg string) (named bool) {
 	test := ""
 	for _, l := range g.wait {

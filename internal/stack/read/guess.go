@@ -11,17 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// understood reports whether a reader understood an output: it counts tests, or names
-// a place, or what the machine lacks.
+// understood reports whether a reader understood an output: it found test counts, a position,
+// or something that the machine lacks.
 func understood(r Report) bool {
 	return r.Counted || r.Partly || r.State == nexus.Environmental || r.State == nexus.NotRun ||
 		slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.File != "" || f.Test != "" || f.Code == raw.CodeVanished })
 }
 
-// rereadIfNotUnderstood reads an output again of which the format of its command understands
-// nothing. Where none of the format's own words is in it, it is what its text
-// says that it is: most tools have more reporters than one. Where it fails and
-// nobody knows its format, the places count that most tools name alike.
+// rereadIfNotUnderstood reads an output again if the format of its command did not match. If it
+// contains none of that format's text, its own text decides: most tools have several reporters.
+// If it failed in an unknown format, the position patterns of most tools are tried.
 func (s Set) rereadIfNotUnderstood(in Input, f Format, r Report) Report {
 	if f.Coverage() || in.Killed() || f.Go && in.Exit == 0 {
 		return r
@@ -40,7 +39,7 @@ func (s Set) rereadIfNotUnderstood(in Input, f Format, r Report) Report {
 	}
 	if general := guess(in, in.Text(), !f.Tests); len(general) > 0 {
 		if general[0].Code == codeMake && (len(f.Starts) == 0 || slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.Code != raw.CodeExit })) {
-			return r // something else was said, and make only hands on that it failed
+			return r // the output has another message, and make only passes the failure on
 		}
 		r.State, r.Why = nexus.Fail, ""
 		r.Findings = append(slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeExit }), general...)
@@ -48,7 +47,7 @@ func (s Set) rereadIfNotUnderstood(in Input, f Format, r Report) Report {
 	return r
 }
 
-// spokenElse reads an output as another format than that of its command.
+// spokenElse reads an output in another format than that of its command.
 func (s Set) spokenElse(in Input, f Format) (Report, bool) {
 	text := ends(in)
 	var others []Format
@@ -62,7 +61,7 @@ func (s Set) spokenElse(in Input, f Format) (Report, bool) {
 		}
 	}
 	for _, g := range others {
-		if g.Name == f.Name || g.Name == tally && f.Tests { // what the command runs has a sum of its own
+		if g.Name == f.Name || g.Name == tally && f.Tests { // the command runs something with a summary of its own
 			continue
 		}
 		if other := g.Read(in); understood(other) {
@@ -72,11 +71,11 @@ func (s Set) spokenElse(in Input, f Format) (Report, bool) {
 	return Report{}, false
 }
 
-// codeMake is that of a finding which has nothing but the line of a recipe.
+// codeMake is the code of a finding that has nothing but the line of a recipe.
 const codeMake = "make"
 
-// placedBy adds places to failures that a runner counts and does not place, where
-// it tells of the same ones in another of its formats as well.
+// placedBy adds positions to failures that a runner counts without positions, if it also prints
+// the same ones in another of its formats.
 func placedBy(in Input, f Format, r Report) Report {
 	if r.Counts.Failed == 0 || slices.ContainsFunc(r.Findings, func(x nexus.Finding) bool { return x.File != "" }) {
 		return r
@@ -92,9 +91,9 @@ func placedBy(in Input, f Format, r Report) Report {
 	return r
 }
 
-// guess looks for the ways in which most tools name a place or a test. Where
-// nothing else is named, frames tells that the first of a stack counts: not so
-// for runners of tests, which name them later.
+// guess searches for the forms in which most tools print a position or a test. Frames allows
+// the first frame of a stack if there is nothing else: not so for test runners, which print it
+// later.
 func guess(in Input, all []string, frames bool) []nexus.Finding {
 	if places := races(in, all); len(places) > 0 {
 		return places
@@ -135,31 +134,31 @@ func guess(in Input, all []string, frames bool) []nexus.Finding {
 		g.last()
 	}
 	placed := slices.Clone(g.found)
-	return slices.DeleteFunc(g.found, func(f nexus.Finding) bool { // the same place is there with its directory
+	return slices.DeleteFunc(g.found, func(f nexus.Finding) bool { // the same position exists with its directory
 		return f.Line > 0 && !strings.Contains(f.File, "/") && slices.ContainsFunc(placed, func(o nexus.Finding) bool {
 			return o.Line == f.Line && strings.HasSuffix(o.File, "/"+f.File)
 		})
 	})
 }
 
-// guesser is what was found so far.
+// guesser holds the findings so far.
 type guesser struct {
 	in     Input
 	all    []string
 	shapes []shape
-	said   nexus.Finding // that waits for its place
-	prior  string        // what was said last, if that has no place of its own
-	head   string        // the file that what is indented is about
-	dir    string        // of the package whose test is told about
-	broke  string        // what ended a Go program, until its place is known
+	said   nexus.Finding // the finding that waits for its position
+	prior  string        // the last message, if it has no position of its own
+	head   string        // the file that indented lines are about
+	dir    string        // of the package whose test is being printed
+	broke  string        // the cause that ended a Go program, until its position is known
 	found  []nexus.Finding
 
-	skipped bool // that test was
-	trace   bool // a stack of Lua is shown, whose top was named before
-	frames  bool // no runner of tests is known to speak
+	skipped bool // that test was skipped
+	trace   bool // a Lua stack is printed, whose top was named before
+	frames  bool // no test runner is known to print this
 }
 
-// before keeps of a line what the next ones may be about.
+// before stores the context of a line for the next ones.
 func (g *guesser) before(l, trimmed string) {
 	g.trace = trimmed == "stack traceback:" || g.trace && (l[0] == ' ' || l[0] == '\t')
 	switch name := strings.Trim(trimmed, "=#*: "); {
@@ -173,8 +172,7 @@ func (g *guesser) before(l, trimmed string) {
 	}
 }
 
-// stack takes lines of a Go program that went down: the first frame in the
-// tree is where it did.
+// stack processes lines of a crashed Go program: the first frame in the tree is the position.
 func (g *guesser) stack(l string) bool {
 	if code := disaster(l); code == raw.CodePanic {
 		g.broke = l
@@ -192,7 +190,7 @@ func (g *guesser) stack(l string) bool {
 	return true
 }
 
-// place takes a line that names a place in one of the known shapes.
+// place processes a line with a position in one of the known shapes.
 func (g *guesser) place(i int, l string) bool {
 	if m := regexp.MustCompile(`^=== (FAIL|SKIP): (\S+) `).FindStringSubmatch(l); m != nil { // gotestsum
 		g.dir, g.skipped = m[2], m[1] == "SKIP"
@@ -238,7 +236,7 @@ func (g *guesser) place(i int, l string) bool {
 	return false
 }
 
-// add takes a finding, but for the line itself, which a shell shows below it.
+// add adds a finding, unless it is the source line itself, which a shell prints below it.
 func (g *guesser) add(f nexus.Finding, l string) {
 	f.Message = cmp.Or(f.Message, strings.TrimSpace(l))
 	if n := len(g.found); n == 0 || !strings.HasPrefix(f.Message, "`") || g.found[n-1].File != f.File || g.found[n-1].Line != f.Line {
@@ -246,26 +244,26 @@ func (g *guesser) add(f nexus.Finding, l string) {
 	}
 }
 
-// remark reports whether a line with a word for its severity is a warning.
+// remark reports whether a line with a severity word is a warning.
 func remark(l, word string) bool {
 	return strings.Contains(strings.ToLower(l), ": warning") || strings.EqualFold(word, "warning") || word == "\u26a0"
 }
 
-// idle reports whether a place tells of nothing that is wrong in the tree.
+// idle reports whether a position is not a problem in the tree.
 func (g *guesser) idle(f nexus.Finding) bool {
 	return g.skipped || f.Message == "Skipped" || strings.HasPrefix(f.Message, ":") || strings.ContainsAny(f.File, " \t") ||
 		strings.Contains(f.File, "node_modules/") || regexp.MustCompile(`(?i)\bthere were \d+ (?:errors|warnings)\b`).MatchString(f.Message)
 }
 
-// aside reports whether a line only explains what was found before.
+// aside reports whether a line only explains the finding before it.
 func (g *guesser) aside(l string, s shape, message string) bool {
 	message = strings.ToLower(message)
 	return strings.Contains(strings.ToLower(l), ": note:") || strings.HasPrefix(l, "  thrown in ") || s.after && g.said.Message == "" &&
 		(message == "" || strings.HasPrefix(message, "note") || strings.HasPrefix(message, "help") || strings.Contains(" "+message, " while ") || strings.HasSuffix(message, "here:"))
 }
 
-// longer returns the whole path of a file of which only the name is given,
-// where that was said last.
+// longer returns the full path of a file if only its name is given and the path was printed
+// last.
 func (g *guesser) longer(file string) string {
 	end := strings.Index(g.prior, "/"+file)
 	if g.dir != "" && !strings.Contains(file, "/") {
@@ -278,7 +276,7 @@ func (g *guesser) longer(file string) string {
 	return g.prior[begin:end] + "/" + file
 }
 
-// thrown returns the exception that soon follows a place.
+// thrown returns the exception in the lines after a position.
 func thrown(rest []string) string {
 	named := regexp.MustCompile(`^(?:Uncaught )?(?:[\w.]+\.)?\w*(?:Error|Exception|Exit|Interrupt|Warning)\b(?: [\w\[\]-]+){0,3}(?::|$)`)
 	if said := raw.Raised(rest); named.MatchString(said) {
@@ -295,10 +293,9 @@ func thrown(rest []string) string {
 	return ""
 }
 
-// last finds what is said without a place in any of the shapes: by the parser
-// of a file that the command names, by the runtime of what it imports, by what
-// a formatter would change, by stacks, and where nothing is said by make of the
-// line of a recipe, of nested ones the innermost.
+// last finds messages in none of the shapes: from the parser of a file in the command, from the
+// runtime about an import, from a formatter, from stacks, and, if there is nothing else, from
+// make about the line of a recipe, the innermost of nested ones.
 func (g *guesser) last() {
 	json := regexp.MustCompile(`^(.*): line (\d+) column (\d+) \(char \d+\)$`)
 	imported := regexp.MustCompile(`^.*\b(?i:could not resolve|cannot find|can't resolve|failed to resolve)\b(.*?) (?:imported )?from ['"]?([^\s'"]+\.\w+)`)
@@ -317,7 +314,7 @@ func (g *guesser) last() {
 		}
 	}
 	g.found = append(patch(g.in, g.all), listed(g.in, g.all)...)
-	if len(g.found) == 0 && g.frames && !g.in.Cut { // of a part it is not known whether a runner says more
+	if len(g.found) == 0 && g.frames && !g.in.Cut { // in a truncated output it is unknown whether a runner prints more
 		g.found = append(tracebacks(g.in, g.all), stacks(g.in, g.all)...)
 	}
 	if len(g.found) == 0 && g.frames {
@@ -328,7 +325,7 @@ func (g *guesser) last() {
 	}
 }
 
-// recipe takes the line of a Makefile, where nothing but make says what is wrong.
+// recipe adds the line of a Makefile, if only make reports a failure.
 func (g *guesser) recipe() {
 	recipe := regexp.MustCompile(`^g?make(?:\[\d+\])?: \*\*\* \[(\S+?):(\d+)[ \x{a0}]?: (.*)\] \S.*\d`)
 	enter := regexp.MustCompile(`^g?make\[\d+\]: Entering directory '(.*)'$`)
@@ -349,7 +346,7 @@ func (g *guesser) recipe() {
 	}
 }
 
-// argument returns the only word of a command that ends so.
+// argument returns the only word of a command with a suffix.
 func argument(command, suffix string) string {
 	found := slices.DeleteFunc(strings.Fields(command), func(w string) bool { return !strings.HasSuffix(w, suffix) || strings.HasPrefix(w, "-") })
 	if len(found) != 1 {

@@ -7,17 +7,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// What lines say about tests that passed: points of TAP, and those of one line
-// each in what other runners print.
+// Patterns of lines about passed tests: points of TAP, and the single lines of other runners.
 var (
 	tapBegins = pattern.Lazy(`^(\s*)# Subtest: `)
 	tapPoint  = pattern.Lazy(`^(\s*)(not )?ok \d+\b`)
 	passed    = pattern.Lazy(`^\s*(?:[\x{2713}\x{2714}\x{221a}] |--- PASS: )|^=== (?:RUN|PAUSE|CONT|NAME)\s|^ok\s+\S+\s+(?:\(cached\)|[\d.]+s)|^\?\s+\S+\s+\[no test files\]|^test \S.* \.\.\. ok$|^\S+ PASSED(?:\s+\[ *\d+%\])?$`)
 )
 
-// Failing returns what a tool printed without what it says about tests that passed,
-// and in a last line how much that was: somebody who looks for what is wrong
-// has no use for it.
+// Failing returns the output of a tool without its lines about passed tests, and a last line
+// with their number: they are no help in finding a failure.
 func Failing(output string) string {
 	var kept []string
 	left := 0

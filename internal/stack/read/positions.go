@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// positions knows how tools write where something is.
+// positions matches the forms in which tools print a position.
 type positions struct {
 	colon *regexp.Regexp
 }
@@ -17,9 +17,9 @@ func goPositions() positions {
 	return positions{colon: regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*\.(?:go|mod|work|sum|s|c|h|cc|cpp|cxx|m)):(\d+)(?::(\d+)(?:-[\d:]+)?)?:? `)}
 }
 
-// at returns the finding that a line begins.
+// at returns the finding at the beginning of a line.
 func (p positions) at(in raw.Input, line string) (nexus.Finding, bool) {
-	head := line[:min(len(line), 512)] // no place is longer, and matching is slow
+	head := line[:min(len(line), 512)] // no position is longer, and matching is slow
 	m := p.colon.FindStringSubmatch(head)
 	if m == nil || strings.TrimSpace(line[len(m[0]):]) == "" {
 		return nexus.Finding{}, false

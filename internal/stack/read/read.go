@@ -1,9 +1,9 @@
-// Package read turns what build, lint and test tools print into a state,
-// findings and counts.
+// Package read converts the output of build, lint and test tools to a state, findings and
+// counts.
 //
-// It believes the worse of two stories: a tool that exits 0 after naming
-// failures has failed, one that exits with an error never passes, and no
-// tests are not passed tests. It is pure and never panics, whatever it reads.
+// If exit code and output disagree, the worse one counts: a tool that exits with 0 after it
+// named failures has failed, one that exits with an error never passes, and a run without tests
+// does not pass. The package is pure and never panics, whatever it reads.
 package read
 
 import (
@@ -16,16 +16,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Input is what a tool printed and where it ran.
+// Input is the output of a tool, with its command and its working directory.
 type Input = raw.Input
 
-// Report is what the output means.
+// Report is the parsed output.
 type Report = raw.Report
 
-// Test is a test and how it ended.
+// Test is a test and its result.
 type Test = raw.Test
 
-// Read reads the output of a tool. A format that is not known is [Exit].
+// Read parses the output of a tool. An unknown format is read as [Exit].
 func (s Set) Read(in Input) Report {
 	f, ok := s.Find(in.Format)
 	if !ok {
@@ -48,8 +48,8 @@ func (s Set) Read(in Input) Report {
 	return enforceReportRules(in, f, placeManifest(in, r))
 }
 
-// beside adds what another tool said in the output of a command whose tests
-// all passed, and which failed all the same: a script may run several.
+// beside adds the findings of another tool in the output of a command that failed although all
+// its tests passed: a script may run several tools.
 func (s Set) beside(in Input, f Format, r Report) Report {
 	text := strings.Join(in.Text(), "\n") + "\n"
 	for _, other := range s {
@@ -67,7 +67,7 @@ func (s Set) beside(in Input, f Format, r Report) Report {
 	return r
 }
 
-// unrunnableReport is the report of a command that could not be run at all.
+// unrunnableReport returns the report of a command that could not be run.
 func unrunnableReport(in Input, f Format) (Report, bool) {
 	if r, ok := raw.EmptyVenvReport(in); ok {
 		return r, true
@@ -94,7 +94,7 @@ func unrunnableReport(in Input, f Format) (Report, bool) {
 	return Report{}, false
 }
 
-// enforceReportRules holds a report to the rules that no format may break.
+// enforceReportRules applies the rules that no format may break.
 func enforceReportRules(in Input, f Format, r Report) Report {
 	r.Findings = raw.NormalizeFindings(r.Findings)
 	for i := range r.Findings {
@@ -123,8 +123,8 @@ func enforceReportRules(in Input, f Format, r Report) Report {
 	return r
 }
 
-// rootless drops from the words of a finding where the tree stands, which has
-// nothing to do with what is wrong.
+// rootless removes the path of the tree from the text of a finding: it does not matter for the
+// problem.
 func rootless(f nexus.Finding, root string) nexus.Finding {
 	if len(root) < 2 {
 		return f
@@ -136,8 +136,8 @@ func rootless(f nexus.Finding, root string) nexus.Finding {
 	return f
 }
 
-// sound drops from a finding what cannot be: a column without a line, an end
-// before the beginning, control characters.
+// sound removes impossible values from a finding: a column without a line, an end before the
+// beginning, control characters.
 func sound(f nexus.Finding) nexus.Finding {
 	if f.File == "" || f.Line < 0 {
 		f.Line = 0

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Legible returns what of a tool's output is worth reading. Of a stream of go
-// test -json that is what failed tests, packages and builds printed, package
-// by package, as go test prints it without -json; so it is the same however
-// the packages ran side by side. Other output stays as it is.
+// Legible returns the useful part of a tool's output. For a stream of go test -json it is the
+// output of failed tests, packages and builds, package by package, as go test prints it without
+// -json. It does not depend on the order in which packages ran in parallel. Other output is
+// returned unchanged.
 func Legible(out []byte) []byte {
 	type part struct {
 		pkg, test string
@@ -68,7 +68,7 @@ func Legible(out []byte) []byte {
 	return b.Bytes()
 }
 
-// chatter reports whether a line only says that a test continues.
+// chatter reports whether a line only announces that a test continues.
 func chatter(line string) bool {
 	for _, word := range []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME "} {
 		if strings.HasPrefix(line, word) {

@@ -9,17 +9,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// shape is a way to write where something is wrong. The groups are called
-// file, line, col, code, sev and text.
+// shape is a form in which tools print a position. The groups are called file, line, col, code,
+// sev and text.
 type shape struct {
 	re    *regexp.Regexp
-	after bool // the text is what was said last
-	under bool // the file is the line that has nothing else on it
+	after bool // the text is the last message
+	under bool // the file is the line that contains nothing else
 	error bool // an exception is named in the lines after
-	final bool // it says so itself: not so where tests run, that may be tried again
+	final bool // the line itself marks an error: not for test runs, which may retry
 }
 
-// shapes are those that more than one tool has, the first that fits counts.
+// shapes returns the forms that several tools share; the first that fits counts.
 func shapes() []shape {
 	const (
 		file  = `(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()'"\[\],]+)`
@@ -63,8 +63,8 @@ func shapes() []shape {
 	}
 }
 
-// anywhere returns the places that lines name in any way, where none of the
-// shapes is known: at most one for each line, and each once.
+// anywhere returns the positions in lines of any form, if none of the shapes matches: at most
+// one per line, without duplicates.
 func anywhere(in raw.Input, all []string) []nexus.Finding {
 	const file = `["']?((?:[A-Za-z]:[\\/])?[\w@./~+-]*\w\.[A-Za-z]\w{0,9})["']?`
 	ways := []*regexp.Regexp{
@@ -113,8 +113,8 @@ func anywhere(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// patch returns where a difference in the form of diff -u begins to differ: of
-// each part the first line of the file as it is.
+// patch returns the positions of the differences in a text in the form of diff -u: for each
+// part the first differing line of the original file.
 func patch(in raw.Input, all []string) []nexus.Finding {
 	head := regexp.MustCompile(`^--- ([^\t]+?)(?:\.orig)?(?:\t.*)?$`)
 	part := regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@`)
@@ -139,8 +139,8 @@ func patch(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// listed returns the files that an output names, one in a line, where it says
-// nothing else: so formatters name what they would change.
+// listed returns the files that an output lists, one per line and nothing else: formatters
+// print the files that they would change in this form.
 func listed(in raw.Input, all []string) []nexus.Finding {
 	file := regexp.MustCompile(`^(?:\./)?[\w@+-][\w@+./-]*\.[A-Za-z]\w{0,9}$`)
 	frame := regexp.MustCompile(`^$|^> |^g?make(?:\[\d+\])?: |^npm (?:ERR!|error)`)
@@ -156,7 +156,7 @@ func listed(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// tracebacks returns of each traceback of Python the innermost frame in the tree.
+// tracebacks returns, for each Python traceback, the innermost frame in the tree.
 func tracebacks(in raw.Input, all []string) []nexus.Finding {
 	frame := regexp.MustCompile(`^\s+File "([^"]+)", line (\d+)(?:, in |$)`)
 	var found []nexus.Finding
@@ -176,7 +176,7 @@ func tracebacks(in raw.Input, all []string) []nexus.Finding {
 	return slices.DeleteFunc(found, func(f nexus.Finding) bool { return f.File == "" || f.Message == "" })
 }
 
-// stacks returns of each stack that an output shows the first frame in the tree.
+// stacks returns, for each stack in an output, the first frame in the tree.
 func stacks(in raw.Input, all []string) []nexus.Finding {
 	frame := regexp.MustCompile(`(?:^\s*(?:at|from|in|#\d+)\b(?:.*[\s(])?|\x{203a} )((?:file://)?[^\s()?]+\.\w+)(?:\?[^\s:()]*)?:(\d+)(?::(\d+))?(?::in .*|\)?)$`)
 	elixir := regexp.MustCompile(`^ {5,}([^\s:()]+\.exs?):(\d+)(): \S`)
@@ -212,8 +212,8 @@ func stacks(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// javaFile returns the file of a class that a frame names by its last part. A
-// class of no package is where its file says.
+// javaFile returns the file of a class that a frame names by its last part. Without a tree,
+// only a class without a package has a known path: the file that the frame names.
 func javaFile(in raw.Input, class, file string) string {
 	outer, _, _ := strings.Cut(class, "$")
 	dot := strings.LastIndexByte(outer, '.')

@@ -10,47 +10,46 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// How much of a stream is held at once.
+// Limits for the part of a stream that is in memory at once.
 const (
-	whole    = 64 << 20 // output that is kept as it is
-	mostUnit = 64 << 10 // of each end of what one test printed, as [raw.Tail] keeps it
-	around   = 25       // lines that are kept after one that says something
+	whole    = 64 << 20 // output that is stored unchanged
+	mostUnit = 64 << 10 // of each end of one test's output, as [raw.Tail] stores it
+	around   = 25       // lines that are stored after a relevant one
 )
 
-// Sieve takes the output of a tool as it arrives, however long it gets, and
-// keeps what the reader of the tool's format needs, in bounded memory. Output
-// of up to 64 MiB it keeps as it is.
+// Sieve filters the output of a tool as it arrives, of any length, and stores the part that the
+// reader of the tool's format needs, in bounded memory. Output of up to 64 MiB is stored
+// unchanged.
 //
-// Of longer output of go test -json it drops what tests printed that passed,
-// so that nothing is cut: what is kept means the same. Of other output it keeps
-// both ends and, of what lies between, the lines that tell how tests ended or
-// what is wrong.
+// From longer output of go test -json it drops the output of passed tests, so that nothing is
+// cut: the stored events mean the same. Of other output it stores both ends and, of the middle,
+// the lines with results of tests or problems.
 type Sieve struct {
 	events bool
-	most   int // bytes of output that is kept as it is
-	limit  int // bytes of buf before it is looked through
+	most   int // bytes of output that are stored unchanged
+	limit  int // bytes of buf before it is filtered
 	total  int64
 	head   []byte
 	mid    []byte
 	buf    []byte
-	lost   int64 // bytes that were left out and may have mattered
-	after  int   // lines that are still kept after one that says something
+	lost   int64 // dropped bytes that may have mattered
+	after  int   // lines that are still stored after a relevant one
 }
 
-// What lines say that tell what is wrong, and that tell how tests ended.
+// Patterns of lines that report problems, and of lines that report results of tests.
 var (
 	wrong = pattern.Lazy(`[Ff]ail|FAIL|[Ee]rror|ERROR|[Ee]xception|panic|not ok|timed out|\x{2716}|\x{2717}|\x{2718}|\x{25cf}`)
 	ended = pattern.Lazy(`^\s*ok\b|^\s*1\.\.\d|^test |^running \d|Tests run: |PASS|pass(?:ed|ing)|skipped|pending|^\d+ (?:runs|tests|examples?), |^Ran \d+ tests? |[Ww]arning`)
 )
 
-// NewSieve returns a sieve for the output of a tool in a format, that keeps so
-// many bytes as they are; 0 means 64 MiB.
+// NewSieve returns a sieve for the output of a tool in a format, which stores that many bytes
+// unchanged; 0 means 64 MiB.
 func NewSieve(format string, most int) *Sieve {
 	most = cmp.Or(most, whole)
 	return &Sieve{events: format == GoTestJSON, most: most, limit: most}
 }
 
-// Write takes more of the output. It never fails and never keeps p.
+// Write adds output. It never fails and never retains p.
 func (s *Sieve) Write(p []byte) (int, error) {
 	s.total += int64(len(p))
 	s.buf = append(s.buf, p...)
@@ -60,8 +59,7 @@ func (s *Sieve) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Bytes returns what was kept, and whether anything is missing that may have
-// mattered.
+// Bytes returns the stored output, and whether anything is missing that may have mattered.
 func (s *Sieve) Bytes() (kept []byte, cut bool) {
 	if s.lost == 0 {
 		return s.buf, false
@@ -77,7 +75,7 @@ func (s *Sieve) shrink() {
 		if s.limit = max(s.limit, 2*len(s.buf)); s.limit <= 4*s.most {
 			return
 		}
-		s.limit = s.most // not even that is enough: more tests than anybody has
+		s.limit = s.most // still too much: more tests than any project has
 	}
 	if s.head == nil {
 		end := line(s.buf, s.most/4)
@@ -90,8 +88,8 @@ func (s *Sieve) shrink() {
 	s.buf = bytes.Clone(s.buf[end:])
 }
 
-// line returns where the last line ends that ends within so many bytes, or that
-// many where less than half of them were left: a line is very long there.
+// line returns the end of the last line within a number of bytes, or that number if the lines
+// before are less than half of it: a line is very long there.
 func line(data []byte, most int) int {
 	if end := bytes.LastIndexByte(data[:most], '\n') + 1; end > most/2 {
 		return end
@@ -99,8 +97,7 @@ func line(data []byte, most int) int {
 	return most
 }
 
-// look keeps a line between the ends if it says something, or comes soon after
-// one that does.
+// look stores a line between the ends if it is relevant, or comes soon after one that is.
 func (s *Sieve) look(l []byte) {
 	start := l[:min(len(l), 1<<10)]
 	bad := wrong().Match(start)
@@ -112,7 +109,7 @@ func (s *Sieve) look(l []byte) {
 		s.after--
 	}
 	if !bad && s.after > 0 {
-		room /= 2 // what explains a failure leaves room for others
+		room /= 2 // the explanation of a failure must not use all the space
 	}
 	if !bad && s.after == 0 && !ended().Match(start) || len(s.mid)+len(l) > room || len(l) > mostUnit {
 		s.lost += int64(len(l))
@@ -121,17 +118,16 @@ func (s *Sieve) look(l []byte) {
 	s.mid = append(s.mid, l...)
 }
 
-// unitProgress is what is known of a test or a package while its lines are looked
-// through.
+// unitProgress is the state of a test or a package while its lines are filtered.
 type unitProgress struct {
-	over  bool // it passed or was skipped, and said so itself
+	over  bool // it passed or was skipped, and reported so itself
 	ended bool
-	bytes int // that it printed, all together
+	bytes int // size of its whole output
 	seen  int
 }
 
-// drop leaves out of events what no reader needs: what tests printed that have
-// passed, and the middle of what others printed.
+// drop removes the events that no reader needs: output of passed tests, and the middle of the
+// output of others.
 func (s *Sieve) drop(data []byte) []byte {
 	units := map[[2]string]*unitProgress{}
 	of := func(e event) *unitProgress {
@@ -166,7 +162,7 @@ func (s *Sieve) drop(data []byte) []byte {
 	return append(kept, data[end:]...)
 }
 
-// eventOf reads a line of go test -json; ok is false for one that is no event.
+// eventOf parses a line of go test -json; ok is false for a line that is no event.
 func eventOf(l []byte) (e event, ok bool) {
 	ok = len(l) > 0 && l[0] == '{' && json.Unmarshal(l, &e) == nil && e.Action != ""
 	if !ok {
@@ -175,7 +171,7 @@ func eventOf(l []byte) (e event, ok bool) {
 	return e, ok
 }
 
-// needed reports whether a reader needs a line of events.
+// needed reports whether a reader needs an event.
 func needed(e event, ok bool, l []byte, u *unitProgress) bool {
 	switch {
 	case ok && !strings.HasSuffix(e.Action, "output"):
@@ -185,6 +181,6 @@ func needed(e event, ok bool, l []byte, u *unitProgress) bool {
 		return closes(text, e.Test) || text == "PASS" || strings.HasPrefix(text, "ok  \t") || strings.HasPrefix(text, "coverage: ")
 	}
 	u.seen += len(l)
-	room := 6 * mostUnit // an event is longer than what it says
+	room := 6 * mostUnit // an event is longer than its text
 	return u.seen <= room || u.seen > u.bytes-room
 }

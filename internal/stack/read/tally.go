@@ -8,18 +8,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// tallyMarks are lines in which a runner of any kind says how many tests there
-// were.
+// tallyMarks matches lines in which a runner of any kind prints the number of tests.
 const tallyMarks = `(?mi)^\W*(?:\w+\W{1,2})?\d+ (?:of \d+ )?(?:tests?|specs?|scenarios?|examples?|test cases?|success(?:es)?|passed|passing)\b|^\W*(?:\w+\] )?(?:tests?|tests run|test cases|total|passed)\W{1,12}\d+\b`
 
-// counter reads how many tests there were from lines of any runner. Its words
-// are before or after their number.
+// counter reads the number of tests from lines of any runner. Its words are before or after
+// their number.
 type counter struct {
 	behind, before *regexp.Regexp
 	other          *regexp.Regexp // of lines that count something else
 	part           *regexp.Regexp // of lines that count a part of all
-	none, well     *regexp.Regexp // of lines that say that there was no test, and no failure
-	tick, cross    *regexp.Regexp // of lines that mark a test that passed, and a failure
+	none, well     *regexp.Regexp // of lines that report no tests, and no failures
+	tick, cross    *regexp.Regexp // of lines that mark a passed test, and a failure
 }
 
 func newCounter() counter {
@@ -39,7 +38,7 @@ func newCounter() counter {
 	}
 }
 
-// line counts what a line says; of the words for one kind it takes the sum.
+// line returns the counts in a line; it adds the numbers of several words for one kind.
 func (c counter) line(l string) (n nexus.Counts, total int, ok bool) {
 	if len(l) > 300 || !strings.ContainsAny(l, "0123456789") || c.other.MatchString(l) {
 		return n, 0, false
@@ -74,14 +73,14 @@ func (c counter) line(l string) (n nexus.Counts, total int, ok bool) {
 	return n, total, len(said) > 0
 }
 
-// sum is what a runner says about all its tests.
+// sum is a runner's summary of all its tests.
 type sum struct {
 	nexus.Counts
 	total         int
-	counted, none bool // that it says how many; that it says there were none
+	counted, none bool // it contains a number; it reports that there were none
 }
 
-// read adds up what lines say that stand close together; what stands last counts.
+// read adds the counts in adjacent lines; the last group counts.
 func (c counter) read(all []string, exit int) (n sum) {
 	gap := 0
 	for _, l := range all {
@@ -98,14 +97,14 @@ func (c counter) read(all []string, exit int) (n sum) {
 		n.total = max(n.total, total)
 		n.counted = n.counted || m != (nexus.Counts{}) || total > 0
 		n.none = n.none || total == 0 && c.none.MatchString(l)
-		if exit == 0 && c.well.MatchString(l) && total+m.Passed > 0 { // what it says last holds; a test may have said the rest
+		if exit == 0 && c.well.MatchString(l) && total+m.Passed > 0 { // the last line counts; a test may have printed the others
 			n.Counts, n.total = m, total
 		}
 	}
 	return n
 }
 
-// complete fills in what a runner does not say, from what it does.
+// complete derives missing counts from the others.
 func (c counter) complete(n *sum, all []string, exit int) {
 	count := func(re *regexp.Regexp) (found int) {
 		for _, l := range all {
@@ -123,13 +122,13 @@ func (c counter) complete(n *sum, all []string, exit int) {
 	case n.Failed == 0 && exit > 0:
 		n.Failed = max(0, n.total-n.Passed-n.Skipped)
 		if n.Failed == 0 && count(c.cross) > 0 {
-			n.Failed = max(0, n.total-n.Passed) // it does not count those that it skips
+			n.Failed = max(0, n.total-n.Passed) // it does not count skipped tests
 		}
 	}
 }
 
-// TallyOutput reads a runner of which only the sum at the end is understood, and
-// places as most tools name them.
+// TallyOutput reads a runner of which only the final summary is known, and positions in the
+// common forms.
 func TallyOutput(in Input) Report {
 	all := in.Text()
 	c := newCounter()
@@ -140,7 +139,7 @@ func TallyOutput(in Input) Report {
 		return in.Suite(r)
 	}
 	code := raw.CodeTest
-	if n.none && n.Passed == 0 { // what failed are files
+	if n.none && n.Passed == 0 { // the failures are files
 		code, r.Counts.Failed = raw.CodeCompile, 0
 	}
 	if r.Findings = stacks(in, all); len(r.Findings) == 0 {

@@ -1,4 +1,4 @@
-// Package spdx tells which licence people mean by a name or a text.
+// Package spdx finds the licence that a name or a text refers to.
 package spdx
 
 import (
@@ -11,12 +11,11 @@ import (
 //go:embed names.txt
 var names string
 
-// maxName bounds the name of a licence; what is longer is its text.
+// maxName limits the length of the name of a licence; a longer text is the licence itself.
 const maxName = 200
 
-// Expression returns the SPDX expression that somebody's name for a licence, or its
-// text, stands for. A name that is not known stays as it is, in one line; it is
-// empty for one that says nothing.
+// Expression returns the SPDX expression for a licence's name or text. An unknown name is
+// returned unchanged, in one line; a name without a meaning becomes "".
 func Expression(said string) string {
 	said = strings.TrimSpace(said)
 	if strings.Contains(said, "\n") || len(said) > maxName {
@@ -56,15 +55,14 @@ func Expression(said string) string {
 	}, said)
 }
 
-// empty reports whether a name says that there is one, or none, and not which.
+// empty reports whether a name only states that there is a licence, or none, and not which.
 func empty(said string) bool {
 	return strings.HasPrefix(strings.ToUpper(said), "SEE LICENSE") || slices.Contains([]string{
 		"unknown", "none", "noassertion", "license", "custom", "dual license", "other/proprietary license",
 	}, strings.ToLower(said))
 }
 
-// Known returns the SPDX name that a name stands for, empty for one that the table
-// does not have.
+// Known returns the SPDX name for a name, "" if the table does not contain it.
 func Known(said string) string {
 	want := plainName(said)
 	for line := range strings.Lines(names) {
@@ -85,7 +83,7 @@ func Known(said string) string {
 	return ""
 }
 
-// plainName takes out of a name what people write one way or another.
+// plainName removes the parts of a name that people write in different ways.
 func plainName(name string) string {
 	name = strings.ToLower(name)
 	name = strings.TrimPrefix(name, "the ")
@@ -95,8 +93,7 @@ func plainName(name string) string {
 	return strings.TrimSuffix(strings.Join(strings.Fields(name), " "), " license")
 }
 
-// Text returns the SPDX name of a licence by its text, empty for one that is
-// not known.
+// Text returns the SPDX name of a licence by its text, "" if it is unknown.
 func Text(text string) string {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	has := func(parts ...string) bool {
@@ -136,8 +133,8 @@ func Text(text string) string {
 	return ""
 }
 
-// Join returns the expression that several names make, with a word between them;
-// those that say nothing are left out.
+// Join joins names to an expression, with a word between them, and skips names without a
+// meaning.
 func Join(said []string, with string) string {
 	var all []string
 	for _, s := range said {

@@ -9,15 +9,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
-// CoverageTarget is what tests are to go through of a file: so many percent, or all lines in which one of some texts stands.
+// CoverageTarget is the required coverage of a file: a percentage, or all lines that contain
+// one of some texts.
 type CoverageTarget struct {
 	File    string
-	Percent int      // where there are no texts
-	Texts   []string // each stands in one line of the file
+	Percent int      // if there are no texts
+	Texts   []string // each is part of one line of the file
 }
 
-// The scripts of awk read a report. Those of a share end well where tests go through p percent of the lines of f. The
-// others read f, too, with s set, and print the lines that no test runs: all, where the report does not know f.
+// The awk scripts read a coverage report. Those for a percentage succeed if tests cover p
+// percent of the lines of f. The others also read f, with s set, and print the lines that no
+// test runs: all of them if the report does not contain f.
 const (
 	lcovShare = `/^SF:/{o=index("/"$2";","/"f";")} o&&/^DA:/{n++;if($3>0)c++} END{exit !(n>0&&100*c>=p*n)}`
 	goShare   = `index($1, f ":") && substr($1, index($1, f ":")-1, 1) == "/" {n += $2; if ($3 > 0) c += $2} ` +
@@ -27,8 +29,8 @@ const (
 	unrun     = `!n||FNR in h&&!h[FNR]`
 )
 
-// reads returns a command that reads a report, and ends well where what is wanted is there. Name is how the report calls
-// the file, and options are for awk.
+// reads returns a command that reads a report and succeeds if the target is reached. Name is
+// the report's name for the file, and options are for awk.
 func (w CoverageTarget) reads(options, name, share, lines, report string) string {
 	awk := fmt.Sprintf("awk %s-v f=%s ", options, cmdline.Quote(name))
 	if len(w.Texts) == 0 {
@@ -41,7 +43,7 @@ func (w CoverageTarget) reads(options, name, share, lines, report string) string
 	return fmt.Sprintf("{ ! %s%s %s s=1 %s | %s; }", awk, cmdline.Quote(lines), report, cmdline.Quote("./"+w.File), grep)
 }
 
-// Report returns the part of what a command printed that is its report.
+// Report returns the part of a command's output that is the report.
 func Report(format, printed string) string {
 	if format != "cobertura" && format != "jacoco" {
 		return printed
@@ -54,14 +56,15 @@ func Report(format, printed string) string {
 	return printed
 }
 
-// CoverGo returns a command that fails until the tests of a package of Go go through what is wanted of a file in it.
+// CoverGo returns a command that fails until the tests of a Go package reach the target for a
+// file in it.
 func CoverGo(w CoverageTarget) string {
 	return fmt.Sprintf(`p=$(mktemp) && go test -count=1 -coverprofile="$p" %s >/dev/null && `, cmdline.Quote("./"+path.Dir(w.File))) +
 		w.reads("", path.Base(w.File), goShare, goLines, `"$p"`)
 }
 
-// Cover returns a command that fails until tests go through what is wanted of a file, empty where
-// nobody knows a short one. Name is what measures, format what the tests print, and args how they run.
+// Cover returns a command that fails until tests reach the target for a file, "" if no short
+// one is known. Name is the measuring tool, format that of its report, and args its command.
 func Cover(name, format string, args []string, w CoverageTarget) string {
 	of := func(report string) string { return w.reads("-F'[:,]' ", w.File, lcovShare, lcovLines, report) }
 	switch {

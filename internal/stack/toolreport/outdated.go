@@ -1,5 +1,6 @@
-// Package toolreport reads what the tools of languages tell besides judging a tree: newer versions of
-// packages, how long single tests take, and how much of a file tests go through. It is pure.
+// Package toolreport reads information that the tools of languages print besides check results:
+// newer versions of packages, durations of single tests, and the coverage of a file. It is
+// pure.
 package toolreport
 
 import (
@@ -14,22 +15,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
-// OutdatedPackage is a package of which there is a newer version.
+// OutdatedPackage is a package with a newer version.
 type OutdatedPackage struct{ Name, Has, Newest string }
 
-// Lister is a package manager that lists newer versions of what a file names.
+// Lister is a package manager that lists newer versions of the packages in a file.
 type Lister struct {
 	File    string   // name of the file
-	Program string   // what it is called
-	Args    []string // its command, which runs where the file is, and fails where no registry is reached
-	Names   string   // what its file has once it names a package
+	Program string   // its name
+	Args    []string // its command, which runs in the file's directory, and fails if no registry is reachable
+	Names   string   // content of its file once it names a package
 	Read    func(printed, text string) []OutdatedPackage
 
 	// Still returns a command that passes as long as the file names a version.
 	Still func(file string, s OutdatedPackage) string
 }
 
-// Listers lists the package managers that list newer versions.
+// Listers returns the package managers that list newer versions.
 func Listers() []Lister {
 	squeezed := func(file, text string) string {
 		return "tr -d ' \\n' <" + cmdline.Quote("./"+file) + " | grep -qF -- " + cmdline.Quote(text)
@@ -39,11 +40,11 @@ func Listers() []Lister {
 		return "grep -qwF -- " + cmdline.Quote(text) + " " + cmdline.Quote("./"+file)
 	}
 	script := func(text string) []string { return []string{"sh", "-c", text} }
-	// Both would say that nothing is newer where they reach nobody: pip says so of any error, and go of what
-	// is in a cache, which a file before the proxies is.
+	// Without a network both would report that nothing is newer: pip does so after any error,
+	// and go uses the versions in a cache, which a file before the proxies is.
 	pip := script("pip index versions pip --disable-pip-version-check >/dev/null && " +
 		"exec pip list --outdated --format=json --disable-pip-version-check")
-	// npm passes over what only developers need, where it is not installed.
+	// npm skips development dependencies that are not installed.
 	npm := script(`if test ! -d node_modules && grep -q '"devDependencies"' package.json; then
 echo "error: nothing is installed, and npm says nothing then of what only developers need: run npm ci" >&2; exit 3; fi
 exec npm outdated --json --no-offline`)
@@ -79,15 +80,15 @@ GOPROXY=$p exec go list -mod=mod -u -m -json all`)
 	}
 }
 
-// UnlockedManifest is a file that names packages, of which a package manager lists newer versions only where another file says
-// which ones are used.
+// UnlockedManifest is a file that names packages, whose package manager lists newer versions
+// only if another file pins the versions.
 type UnlockedManifest struct {
 	File  string
-	Names string   // what it has once it names packages
+	Names string   // its content once it names packages
 	With  []string // the other files, any of which is enough
 }
 
-// UnlockedManifests lists such files.
+// UnlockedManifests returns such files.
 func UnlockedManifests() []UnlockedManifest {
 	return []UnlockedManifest{
 		{"package.json", `ependencies"`, []string{"package-lock.json", "pnpm-lock.yaml"}},
@@ -101,7 +102,7 @@ func UnlockedManifests() []UnlockedManifest {
 	}
 }
 
-// object returns the JSON with which a line of what was printed begins.
+// object decodes the first JSON value in an output that begins a line with the text open.
 func object(printed, open string, into any) bool {
 	for at := 0; ; {
 		next := strings.Index(printed[at:], open)
@@ -116,8 +117,8 @@ func object(printed, open string, into any) bool {
 	}
 }
 
-// npmOutdated reads npm outdated --json, or that of pnpm. Of a package that is not installed, the lock
-// file says which version would be.
+// npmOutdated reads npm outdated --json, or that of pnpm. The version of a package that is not
+// installed comes from the lock file.
 func npmOutdated(printed, text string) []OutdatedPackage {
 	var all map[string]json.RawMessage
 	if !object(printed, "{", &all) {
@@ -126,12 +127,12 @@ func npmOutdated(printed, text string) []OutdatedPackage {
 	var lock struct {
 		Packages map[string]struct{ Version string } `json:"packages"`
 	}
-	_ = json.Unmarshal([]byte(text), &lock) // the lock file of pnpm is another
+	_ = json.Unmarshal([]byte(text), &lock) // the lock file of pnpm has another format
 	var old []OutdatedPackage
 	for name, raw := range all {
 		var one struct{ Current, Latest string }
 		if json.Unmarshal(raw, &one) != nil {
-			continue // it is there in several versions
+			continue // it is installed in several versions
 		}
 		if one.Current == "" {
 			one.Current = lock.Packages["node_modules/"+name].Version
@@ -141,7 +142,7 @@ func npmOutdated(printed, text string) []OutdatedPackage {
 	return sorted(old)
 }
 
-// goOutdated reads go list -u -m -json: the modules that go.mod names itself.
+// goOutdated reads go list -u -m -json: the modules that go.mod requires directly.
 func goOutdated(printed, _ string) []OutdatedPackage {
 	var old []OutdatedPackage
 	at := strings.Index(printed, "{")
@@ -185,7 +186,8 @@ func lines(printed string, pattern *regexp.Regexp, of func(m []string) OutdatedP
 	return sorted(old)
 }
 
-// pipOutdated reads pip list --outdated: what is installed, of which only that counts which the file names.
+// pipOutdated reads pip list --outdated: of the installed packages, only those that the file
+// names.
 func pipOutdated(printed, text string) []OutdatedPackage {
 	var all []struct {
 		Name   string
@@ -219,7 +221,7 @@ func composerOutdated(printed, _ string) []OutdatedPackage {
 	return sorted(old)
 }
 
-// add adds what is known of a package, if it is older than the newest.
+// add adds a package, if it is older than the newest version.
 func add(all []OutdatedPackage, s OutdatedPackage) []OutdatedPackage {
 	if s.Name == "" || s.Has == "" || s.Newest == "" || s.Has == s.Newest {
 		return all

@@ -10,15 +10,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// TestDuration is a test and what it took.
+// TestDuration is a test and its duration.
 type TestDuration struct {
 	Name    string
 	Seconds float64
 }
 
-// Times returns what reads how long single tests take from what their runner prints, and the words
-// that it needs to say so; ok is false where it does not tell. Format is that of its output, args its
-// command, and lone the command that runs one of its tests.
+// Times returns a function that reads the durations of single tests from the output of their
+// runner, and the words that make the runner print them; ok is false if it cannot. Format is
+// that of its output, args its command, and lone the command that runs one of its tests.
 func Times(format string, args, lone []string) (more []string, reads func(printed string) []TestDuration, ok bool) {
 	switch {
 	case format == "pytest" && slices.ContainsFunc(args, func(word string) bool { return strings.HasSuffix(word, "pytest") }):
@@ -36,7 +36,8 @@ var (
 	pytestTook = pattern.Lazy(`^([\d.]+)s (?:call|setup|teardown)\s+(\S.*)$`)
 )
 
-// nodeTimes reads what node --test prints: TAP, or a list for people. Groups of tests are left out.
+// nodeTimes reads the output of node --test: TAP, or a list for people. It skips groups of
+// tests.
 func nodeTimes(printed string) []TestDuration {
 	var all []TestDuration
 	name, groups := "", map[string]bool{}
@@ -56,7 +57,7 @@ func nodeTimes(printed string) []TestDuration {
 	return Slowest(slices.DeleteFunc(all, func(t TestDuration) bool { return groups[t.Name] }))
 }
 
-// pytestTimes reads the slowest durations that pytest lists; what is set up for a test counts.
+// pytestTimes reads the slowest durations that pytest lists; the setup of a test counts.
 func pytestTimes(printed string) []TestDuration {
 	var all []TestDuration
 	for line := range strings.Lines(printed) {
@@ -67,7 +68,7 @@ func pytestTimes(printed string) []TestDuration {
 	return Slowest(all)
 }
 
-// timedAs adds what a test took, in parts of a second.
+// timedAs adds the duration of a test, in parts of a second.
 func timedAs(all []TestDuration, name, took string, parts float64) []TestDuration {
 	n, err := strconv.ParseFloat(took, 64)
 	if err != nil || n < 0 || n > math.MaxInt32 {
@@ -82,7 +83,7 @@ func timedAs(all []TestDuration, name, took string, parts float64) []TestDuratio
 	return append(all, TestDuration{name, n / parts})
 }
 
-// Slowest puts the slowest first.
+// Slowest sorts the slowest tests first.
 func Slowest(all []TestDuration) []TestDuration {
 	slices.SortStableFunc(all, func(a, b TestDuration) int {
 		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Name, b.Name))

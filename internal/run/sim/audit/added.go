@@ -6,13 +6,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// additions is what is known of what people added.
+// additions records the additions of people.
 type additions struct {
-	wanted map[int64]bool // requests of which nothing came yet
-	made   int            // tasks that came of them
+	wanted map[int64]bool // requests without tasks so far
+	made   int            // tasks made of them
 }
 
-// wish books that somebody adds something.
+// wish records that a person adds something.
 func (b *Audit) wish(seq int64, r nexus.Request) {
 	if r.Verb != nexus.VerbAdd {
 		return
@@ -23,7 +23,7 @@ func (b *Audit) wish(seq int64, r nexus.Request) {
 	b.adds.wanted[seq] = true
 }
 
-// added checks that something comes of an addition once.
+// added checks that each addition is processed once.
 func (b *Audit) added(f nexus.Fact) {
 	over := func(request int64) {
 		if !b.adds.wanted[request] {
@@ -48,5 +48,5 @@ func (b *Audit) added(f nexus.Fact) {
 	}
 }
 
-// Added returns how many tasks came of what people added.
+// Added returns the number of tasks made of additions.
 func (b *Audit) Added() int { return b.adds.made }

@@ -1,5 +1,5 @@
-// Package audit checks a run, from its facts alone and without the fold, for
-// what must never happen.
+// Package audit checks a run for violations of invariants, from its facts alone and without the
+// fold.
 package audit
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// Audit is the books of one run.
+// Audit holds the records of one run.
 type Audit struct {
 	routed bool // tasks are routed before they begin
 	others func(day string) nexus.Money
@@ -29,16 +29,16 @@ type Audit struct {
 	draining bool
 	ended    nexus.RunStatus
 	result   *nexus.ResultGated
-	passed   map[string]bool // tips whose tree passed as a whole
-	land     bool            // the target is to move along
-	offered  bool            // what landed was published, or at least that was tried
+	passed   map[string]bool // tips whose tree passed all checks
+	land     bool            // the target must move, too
+	offered  bool            // publishing the landed work was attempted, at least
 	verdicts map[nexus.AttemptID]nexus.VerdictGiven
 	reviews  map[nexus.AttemptID]nexus.ReviewGiven
-	suspects map[nexus.AttemptID]string // tree that touches what judges it
+	suspects map[nexus.AttemptID]string // trees that change their own checks
 	proofs   map[nexus.AttemptID]nexus.Proof
 	verified map[nexus.AttemptID]nexus.WorkVerified
 	ways     map[nexus.AttemptID]nexus.Strategy
-	breached map[nexus.AttemptID]bool // the tester touched more than tests
+	breached map[nexus.AttemptID]bool // the tester changed more than tests
 	tip      string
 	base     string
 	aboard   nexus.AttemptID
@@ -60,10 +60,10 @@ type Audit struct {
 	accounts accounts
 	cap      nexus.Money // the highest that any day or run allowed
 	log      []nexus.Event
-	again    bool // these books are made of a log, and change nothing
+	again    bool // these records are rebuilt from a log, and change nothing
 }
 
-// account is a task as the facts tell it.
+// account is a task according to the facts.
 type account struct {
 	nexus.Task
 	landed, over bool
@@ -71,15 +71,15 @@ type account struct {
 	flying       bool            // it is neither on the branch nor given up
 	tries        map[nexus.Tier]int
 	rounds       int
-	begins       nexus.Tier     // where it was routed or moved to
-	way          nexus.Strategy // that it was lowered to
+	begins       nexus.Tier     // the tier that it was routed or moved to
+	way          nexus.Strategy // the strategy that it was lowered to
 	replan       replanning
 	refused      bool // a verifier refused its work, and none approved it since
 	held         bool // a person paused it
 }
 
-// New opens the books. Wrong hears of what must never be.
-// Others tells what other runs have spent on a day.
+// New returns an empty audit. It calls wrong for each violation. Others returns the spending of
+// other runs on a day.
 func New(w *toy.Environment, others func(day string) nexus.Money, wrong func(string, ...any)) *Audit {
 	return &Audit{
 		world: w, others: others, wrong: wrong, days: map[string]nexus.Money{}, asked: map[string]string{}, tasks: map[nexus.TaskID]*account{}, of: map[nexus.AttemptID]nexus.TaskID{},
@@ -92,7 +92,7 @@ func New(w *toy.Environment, others func(day string) nexus.Money, wrong func(str
 	}
 }
 
-// Event books an event.
+// Event records an event.
 func (b *Audit) Event(e nexus.Event) {
 	b.log = append(b.log, e)
 	b.meet(e)
@@ -143,8 +143,8 @@ func (b *Audit) Event(e nexus.Event) {
 	}
 }
 
-// anytime books what may happen after the end of a run, too, and reports whether
-// it was such a thing.
+// anytime records events that may also happen after the end of a run, and reports whether e is
+// one.
 func (b *Audit) anytime(e nexus.Event) bool {
 	switch f := e.Fact.(type) {
 	case nexus.RunRewound:
@@ -160,7 +160,7 @@ func (b *Audit) anytime(e nexus.Event) bool {
 	return true
 }
 
-// state books what the run may do from now on.
+// state records the permitted state of the run.
 func (b *Audit) state(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.RunRecovered:
@@ -177,7 +177,7 @@ func (b *Audit) state(f nexus.Fact) {
 	}
 }
 
-// meet books when an event came, and what it says of the consent to the plan.
+// meet records the time of an event, and its effect on the consent to the plan.
 func (b *Audit) meet(e nexus.Event) {
 	b.now, b.today = e.At, e.At.UTC().Format(time.DateOnly)
 	b.consent(e.Fact)
@@ -204,7 +204,7 @@ func (b *Audit) allow(l nexus.Limits) {
 	b.cap = max(b.cap, l.RunMoney)
 }
 
-// end checks what may be said about a run that is over.
+// end checks the facts that may describe a run that is over.
 func (b *Audit) end(f nexus.RunEnded) {
 	b.ended = f.Status
 	if len(b.working) > 0 || len(b.open) > 0 {
@@ -236,7 +236,7 @@ func (b *Audit) end(f nexus.RunEnded) {
 	}
 }
 
-// published checks that what is said about the branches is so.
+// published checks that the facts about the branches are true.
 func (b *Audit) published(f nexus.ResultPublished) {
 	b.offered = true
 	books := b.world.Books()
@@ -248,7 +248,7 @@ func (b *Audit) published(f nexus.ResultPublished) {
 	}
 }
 
-// leave books that a task is given up, or taken on again.
+// leave records that a task is given up, or retried.
 func (b *Audit) leave(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.TaskParked:
@@ -277,7 +277,7 @@ func (b *Audit) leave(f nexus.Fact) {
 	}
 }
 
-// pause books that a person holds a task, or lets it continue.
+// pause records that a person pauses a task, or resumes it.
 func (b *Audit) pause(id nexus.TaskID, held bool) {
 	t := b.tasks[id]
 	if t.held == held || t.over || t.landed {
@@ -286,7 +286,7 @@ func (b *Audit) pause(id nexus.TaskID, held bool) {
 	t.held = held
 }
 
-// climb books where a task begins, once, and where it moves to.
+// climb records the tier at which a task begins, once, and its later tiers.
 func (b *Audit) climb(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.TaskRouted:
@@ -316,7 +316,7 @@ func (b *Audit) over(id nexus.TaskID) {
 	t.over, t.flying = true, false
 }
 
-// attempt books the life of attempts.
+// attempt records the states of attempts.
 func (b *Audit) attempt(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.AttemptStarted:
@@ -363,7 +363,7 @@ func (b *Audit) attempt(f nexus.Fact) {
 	}
 }
 
-// accept checks that exactly the accepted tree was judged and approved.
+// accept checks that exactly the accepted tree was checked and approved.
 func (b *Audit) accept(f nexus.AttemptEnded) {
 	b.first(f)
 	if b.tasks[b.of[f.Attempt]].refused {
@@ -393,7 +393,7 @@ func (b *Audit) stop(id nexus.AttemptID) {
 	}
 }
 
-// reserve books that a call is about to be made.
+// reserve records that a call is reserved.
 func (b *Audit) reserve(f nexus.BudgetReserved) {
 	if b.paused || b.draining {
 		b.wrong("%s is reserved; paused %v, draining %v", f.ID, b.paused, b.draining)
@@ -430,7 +430,7 @@ func (b *Audit) reserve(f nexus.BudgetReserved) {
 	}
 }
 
-// train books landings: one at a time, each on the tip, each once.
+// train records landings: one at a time, each on the tip, each once.
 func (b *Audit) train(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.TrainDeparted:
@@ -473,7 +473,7 @@ func (b *Audit) train(f nexus.Fact) {
 	}
 }
 
-// talk books conversations: each turn once, in order.
+// talk records conversations: each turn once, in order.
 func (b *Audit) talk(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SessionStarted:
@@ -503,8 +503,7 @@ func (b *Audit) talk(f nexus.Fact) {
 	}
 }
 
-// Opened checks that a worktree is brought to the last snapshot that is on
-// record.
+// Opened checks that a worktree is reset to the last recorded snapshot.
 func (b *Audit) Opened(id nexus.AttemptID, rev string) {
 	if last := b.snaps[id]; last != "" && last != rev {
 		b.wrong("%s goes on from %q, its last snapshot is %s", id, rev, last)
@@ -517,8 +516,8 @@ func (b *Audit) Ended() bool { return b.ended != "" }
 // Limits returns the caps in force.
 func (b *Audit) Limits() nexus.Limits { return b.limits }
 
-// resolved checks that no refusal of what landed stands, and that a reviewer
-// read what a merger made.
+// resolved checks that no refusal of the landed work is still valid, and that a reviewer read
+// the merger's result.
 func (b *Audit) resolved(f nexus.TrainLanded) {
 	if b.tasks[f.Task].refused {
 		b.wrong("%s landed, and a verifier refused the work and none approved it since", f.Task)

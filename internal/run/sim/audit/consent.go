@@ -7,19 +7,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// consents is what is known of the consent to the plan.
+// consents records the consent to the plan.
 type consents struct {
 	wanted   bool
-	question string // the open one about the plan as it is
-	agreed   bool   // a yes was said to what is approved next
-	objected bool   // a no with a reason was said to the plan as it is
+	question string // the open one about the current plan
+	agreed   bool   // the plan that is approved next has a yes
+	objected bool   // the current plan has a no with a reason
 	approved bool
-	refused  int // plans that were set aside
+	refused  int // plans that were refused
 	drafts   int // tasks of the plan that are no tasks of the scenario
 }
 
-// consent books what people are asked about the plan, and that nothing of it starts
-// before they agreed, and nothing ever of one that they refused.
+// consent records the questions about the plan, and checks that no task starts before people
+// agreed, and none ever of a plan that they refused.
 func (b *Audit) consent(f nexus.Fact) {
 	c := &b.consents
 	switch f := f.(type) {
@@ -63,7 +63,7 @@ func (b *Audit) consent(f nexus.Fact) {
 	}
 }
 
-// propose books another plan, or none, in place of the one before.
+// propose records that another plan, or none, replaces the one before.
 func (b *Audit) propose(f nexus.Fact) {
 	c := &b.consents
 	if c.approved {
@@ -76,7 +76,7 @@ func (b *Audit) propose(f nexus.Fact) {
 		if c.refused++; !c.objected || c.refused > b.limits.Refusals {
 			b.wrong("the plan is refused for the time %d of %d; somebody objected: %v", c.refused, b.limits.Refusals, c.objected)
 		}
-	default: // a person may agree to what they made of it in one go
+	default: // a person may edit a plan and agree to it in one step
 	}
 	if c.question != "" {
 		b.wrong("%s while %s is open", nexus.Kind(f), c.question)
@@ -84,8 +84,8 @@ func (b *Audit) propose(f nexus.Fact) {
 	c.objected, c.drafts, b.tasks = false, 0, map[nexus.TaskID]*account{}
 }
 
-// Drafts returns how many tasks of the plan are no tasks of the scenario.
+// Drafts returns the number of tasks of the plan that are no tasks of the scenario.
 func (b *Audit) Drafts() int { return b.consents.drafts }
 
-// Refused returns how many plans were refused.
+// Refused returns the number of refused plans.
 func (b *Audit) Refused() int { return b.consents.refused }

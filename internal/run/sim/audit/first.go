@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// tdd books what is to be known of tests that come first.
+// tdd records the facts about tests that come first.
 func (b *Audit) tdd(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.TestsProved:
@@ -26,8 +26,8 @@ func (b *Audit) tdd(f nexus.Fact) {
 	}
 }
 
-// first checks that tests that were to come first were seen red, and that a
-// verifier had nothing against the tree.
+// first checks that tests that must come first were red at first, and that a verifier approved
+// the tree.
 func (b *Audit) first(f nexus.AttemptEnded) {
 	v := b.verified[f.Attempt]
 	if tree, ok := b.suspects[f.Attempt]; ok && tree == f.Tree && (v.Tree != f.Tree || !v.Read || v.Category != "") {
@@ -45,8 +45,8 @@ func (b *Audit) first(f nexus.AttemptEnded) {
 	}
 }
 
-// lower books that a task continues with less of a strategy, which it may do
-// from the strictest to the laxest, and never back.
+// lower records that a task continues with a laxer strategy. Only the order from the strictest
+// to the laxest is allowed.
 func (b *Audit) lower(t *account, f nexus.TaskEscalated) {
 	all := nexus.Strategies()
 	had, now := slices.Index(all, t.way), slices.Index(all, f.Strategy)

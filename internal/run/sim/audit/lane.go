@@ -7,7 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// lane books which tasks share a session: no more than allowed, each in one lane.
+// lane records the tasks that share a session: no more than allowed, each in one shared
+// session.
 func (b *Audit) lane(f nexus.LaneFormed) {
 	if len(f.Tasks) < 2 || len(f.Tasks) > b.limits.Batch {
 		b.wrong("%d tasks share a session, of at most %d", len(f.Tasks), b.limits.Batch)
@@ -23,8 +24,8 @@ func (b *Audit) lane(f nexus.LaneFormed) {
 	b.lanes = append(b.lanes, f)
 }
 
-// continues checks in whose conversation an attempt goes on: that of a task of its
-// lane, which landed.
+// continues checks the conversation that an attempt continues: that of a landed task of the
+// same shared session.
 func (b *Audit) continues(f nexus.AttemptStarted) {
 	if f.Continues == "" {
 		return

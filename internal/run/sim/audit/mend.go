@@ -7,20 +7,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// mending is what is known of criteria that were not met on what landed.
+// mending records criteria that the landed work does not meet.
 type mending struct {
 	rounds int
 	last   nexus.AttemptID
 	sought []nexus.CriterionFault // in the last round
-	before []nexus.CriterionFault // in those before
+	before []nexus.CriterionFault // in the rounds before
 	fixes  map[string]bool        // tasks that were planned to fix something
 	open   int                    // of them, planned and not yet part of the run
-	most   int                    // rounds that were ever allowed
-	found  bool                   // what was sought last
+	most   int                    // most rounds that were ever allowed
+	found  bool                   // the result of the last search is recorded
 }
 
-// mend books what is done about criteria that are not met, and tasks that are
-// stuck.
+// mend records the facts about unmet criteria and about tasks that are stuck.
 func (b *Audit) mend(f nexus.Fact) {
 	m := &b.mends
 	switch f := f.(type) {
@@ -44,8 +43,8 @@ func (b *Audit) mend(f nexus.Fact) {
 	}
 }
 
-// seek checks that somebody looks only for what is there, not for ever, and
-// never again for what was the same after it was to be fixed.
+// seek checks that only existing faults are searched for, in a limited number of rounds, and
+// never again for a fault that is the same after its fix.
 func (b *Audit) seek(f nexus.FaultsSought) {
 	m := &b.mends
 	if f.Attempt == m.last {
@@ -72,8 +71,7 @@ func (b *Audit) seek(f nexus.FaultsSought) {
 	}
 }
 
-// unmet reports whether the last judgement of the whole says that a criterion
-// of a task is not met.
+// unmet reports whether a criterion of a task failed in the last check of the final tree.
 func (b *Audit) unmet(t *account) bool {
 	if b.result == nil {
 		return false
@@ -88,7 +86,7 @@ func (b *Audit) unmet(t *account) bool {
 	return false
 }
 
-// planned checks that a task is part of the plan, or fixes what was sought.
+// planned checks that a task is part of the plan, or fixes a fault.
 func (b *Audit) planned(t nexus.Task) {
 	m := &b.mends
 	if len(b.of) == 0 && b.starts == 0 && m.rounds == 0 || !b.consents.approved {
@@ -107,11 +105,11 @@ func (b *Audit) planned(t nexus.Task) {
 	m.open++
 }
 
-// Fixes returns how many tasks were planned to fix something.
+// Fixes returns the number of tasks that were planned to fix something.
 func (b *Audit) Fixes() int { return len(b.mends.fixes) }
 
-// mended checks that a run which is over looked for what keeps criteria from
-// being met, and is not done without them.
+// mended checks that a run that is over searched for the causes of unmet criteria, and is not
+// "done" with unmet ones.
 func (b *Audit) mended(f nexus.RunEnded) {
 	if !b.draining && b.offered && b.result == nil {
 		b.wrong("the run ended, and what landed last was not judged as a whole")

@@ -6,15 +6,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Over is by how much calls passed a cap: what the provider charged beyond
-// it, and what had been set aside for the call that passed it.
+// Over is the amount by which calls exceeded a cap: the provider's charge beyond it, and the
+// reservation of the call that exceeded it.
 type Over struct {
 	Cap      string
 	Money    nexus.Money
 	Reserved nexus.Money
 }
 
-// Calls returns by how much the cap was passed, in reserved calls.
+// Calls returns the excess in units of the reserved call.
 func (o Over) Calls() float64 {
 	if o.Money <= 0 || o.Reserved <= 0 {
 		return 0
@@ -22,16 +22,15 @@ func (o Over) Calls() float64 {
 	return float64(o.Money) / float64(o.Reserved)
 }
 
-// Days is what the runs that share a day were charged for it, and their
-// calls under way.
+// Days holds the charges of the runs that share a day, and their calls under way.
 type Days struct {
 	charged map[string]nexus.Money
 	open    map[string]nexus.BudgetReserved
 	cap     nexus.Money
 }
 
-// Meter holds what the provider charges a run against every cap of it. It
-// believes the provider and not the ledger.
+// Meter compares the provider's charges for a run with each of its caps. It uses the provider's
+// figures and not the ledger's.
 type Meter struct {
 	run     string
 	days    *Days
@@ -51,7 +50,7 @@ func NewMeter(run string, days *Days) *Meter {
 	return &Meter{run: run, days: days, asked: map[string]string{}, charged: map[cap]nexus.Money{}, Worst: map[string]Over{}}
 }
 
-// Event hears of what is on record.
+// Event receives a recorded event.
 func (m *Meter) Event(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted:
@@ -69,7 +68,7 @@ func (m *Meter) Event(e nexus.Event) {
 	}
 }
 
-// allow takes caps that hold from now on. People only ever raise them.
+// allow sets the caps that apply from now on. People only ever raise them.
 func (m *Meter) allow(l nexus.Limits) {
 	run := max(m.limits.RunMoney, l.RunMoney)
 	m.limits = l
@@ -77,7 +76,7 @@ func (m *Meter) allow(l nexus.Limits) {
 	m.days.cap = max(m.days.cap, l.DayMoney)
 }
 
-// Charge hears of what the provider charges for a call.
+// Charge receives the provider's charge for a call.
 func (m *Meter) Charge(r nexus.BudgetReserved, money nexus.Money) {
 	provider, _, _ := strings.Cut(r.Model, "/")
 	for c, limit := range map[cap]nexus.Money{
@@ -102,7 +101,7 @@ func (m *Meter) Charge(r nexus.BudgetReserved, money nexus.Money) {
 	}
 }
 
-// note keeps the worst that came of each cap; that it was never passed, too.
+// note stores the largest excess of each cap, and also that it was never exceeded.
 func (m *Meter) note(o Over) {
 	if was, ok := m.Worst[o.Cap]; !ok || o.Calls() > was.Calls() {
 		m.Worst[o.Cap] = o

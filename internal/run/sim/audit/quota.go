@@ -8,14 +8,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// accounts says until when accounts take no calls, or no new sessions.
+// accounts holds the times until which accounts accept no calls, or no new sessions.
 type accounts struct {
 	parked map[string]time.Time // without quota
-	held   map[string]time.Time // which begin no session
-	nearly map[string]time.Time // of which a window is nearly used up
+	held   map[string]time.Time // that begin no session
+	nearly map[string]time.Time // with a window that is nearly used up
 }
 
-// quota books which accounts are out of quota, and which nearly so.
+// quota records the accounts that are out of quota, and nearly so.
 func (b *Audit) quota(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.AgentLimited:
@@ -46,7 +46,7 @@ func (b *Audit) quota(f nexus.Fact) {
 	}
 }
 
-// later keeps the later of two ends.
+// later stores the later of two ends.
 func later(books *map[string]time.Time, account string, until time.Time) {
 	if *books == nil {
 		*books = map[string]time.Time{}
@@ -56,8 +56,7 @@ func later(books *map[string]time.Time, account string, until time.Time) {
 	}
 }
 
-// rested checks that a call's account has quota, and enough of it to begin a
-// session.
+// rested checks that a call's account has quota, and enough of it to begin a session.
 func (b *Audit) rested(f nexus.BudgetReserved) {
 	account := state.AccountOf(f.Model)
 	if until, ok := b.accounts.parked[account]; ok {
@@ -68,8 +67,8 @@ func (b *Audit) rested(f nexus.BudgetReserved) {
 	}
 }
 
-// Overdue returns an account whose quota came back more than a minute ago,
-// empty where there is none. A process that works must have heard of it.
+// Overdue returns an account whose quota returned more than a minute ago, "" if there is none.
+// A working process must have noticed it.
 func (b *Audit) Overdue(now time.Time) string {
 	for _, books := range []map[string]time.Time{b.accounts.parked, b.accounts.held} {
 		for account, until := range books {

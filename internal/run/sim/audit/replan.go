@@ -6,18 +6,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// replanning is what a task's thresholds came to, as the facts tell it.
+// replanning records the thresholds that a task reached, according to the facts.
 type replanning struct {
 	last   nexus.AttemptID
 	red    int                      // rounds in a row that were red, of the last attempt
-	rounds int                      // multiple of its rounds that was decided about, since a person gave it another chance
-	failed map[nexus.AttemptID]int  // the same of failures in a row
-	ended  map[nexus.AttemptID]bool // that are not to go on
-	anew   nexus.AttemptID          // the next attempt is to continue from it
-	tier   nexus.Tier               // of that
+	rounds int                      // multiple of its rounds with a decision, since a person gave it another chance
+	failed map[nexus.AttemptID]int  // the same for failures in a row
+	ended  map[nexus.AttemptID]bool // attempts that must not continue
+	anew   nexus.AttemptID          // the next attempt continues from this one
+	tier   nexus.Tier               // its tier
 }
 
-// decided books how a task is to continue.
+// decided records how a task continues.
 func (b *Audit) decided(f nexus.ReplanDecided) {
 	t := b.tasks[f.Task]
 	if f.Why == "" || len(f.Crossed) == 0 || f.Course == "" {
@@ -50,8 +50,8 @@ func (b *Audit) decided(f nexus.ReplanDecided) {
 	}
 }
 
-// goesOn checks that no round begins past a threshold about which nothing was
-// decided, nor after a decision that the attempt is not to continue.
+// goesOn checks that no round begins beyond a threshold without a decision, nor after a
+// decision that the attempt must not continue.
 func (b *Audit) goesOn(a nexus.AttemptID) {
 	t, l := b.tasks[b.of[a]], b.limits
 	if t.replan.last != a {
@@ -73,8 +73,8 @@ func (b *Audit) goesOn(a nexus.AttemptID) {
 	}
 }
 
-// continued checks that an attempt continues from what is kept where that was decided,
-// and reports whether it does.
+// continued checks that an attempt continues from a stored tree if that was decided, and
+// reports whether it does.
 func (b *Audit) continued(f nexus.AttemptStarted) bool {
 	r := &b.tasks[f.Task].replan
 	from, tier := r.anew, r.tier
@@ -87,13 +87,12 @@ func (b *Audit) continued(f nexus.AttemptStarted) bool {
 	return true
 }
 
-// instead checks that nothing else follows for a task of which it was decided that
-// its next attempt continues.
+// instead checks that no other step follows for a task whose next attempt must continue.
 func (b *Audit) instead(id nexus.TaskID) {
 	if t := b.tasks[id]; t != nil && t.replan.anew != "" {
 		b.wrong("%s was to continue from %s, and does not", id, t.replan.anew)
 	}
 }
 
-// forgive books that a person gave a task another chance.
+// forgive records that a person gave a task another chance.
 func (r *replanning) forgive() { r.rounds, r.failed, r.ended, r.anew = 0, nil, nil, "" }

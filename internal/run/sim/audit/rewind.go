@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// rewound goes back to the books as they were, made anew of what is on record. What was spent, said,
-// settled and named since stays in them: no name may be given and no call be paid twice.
+// rewound restores the earlier records from the log. Spending, questions, settled requests and
+// names since then stay in them: no name may be used and no call be paid twice.
 func (b *Audit) rewound(f nexus.RunRewound) {
 	if len(b.working) > 0 && b.ended != "" {
 		b.wrong("the run has ended and %d attempts work", len(b.working))
@@ -43,12 +43,12 @@ func (b *Audit) rewound(f nexus.RunRewound) {
 	then.spent, then.open, then.closed, then.largest, then.days, then.asked = b.spent, b.open, b.closed, b.largest, b.days, b.asked
 	then.requests, then.of, then.turns, then.now, then.today = b.requests, b.of, b.turns, b.now, b.today
 	maps.Copy(then.passed, b.passed)
-	for seq := range then.adds.wanted { // a wish that was settled since is none any more
+	for seq := range then.adds.wanted { // a request that was settled since no longer counts
 		if b.requests[seq] && !b.adds.wanted[seq] && !slices.ContainsFunc(then.log, func(e nexus.Event) bool { return e.Seq == seq && e.Seq <= f.To }) {
 			delete(then.adds.wanted, seq)
 		}
 	}
-	for seq, done := range b.requests { // and one that was not is one still
+	for seq, done := range b.requests { // an unsettled one still does
 		if !done && b.adds.wanted[seq] {
 			if then.adds.wanted == nil {
 				then.adds.wanted = map[int64]bool{}

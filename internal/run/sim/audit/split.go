@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// splitting is what is known of tasks that were to be split.
+// splitting records tasks that must be split.
 type splitting struct {
 	sought map[nexus.TaskID]nexus.SplitSought // since a person last gave the task a chance
 	over   map[nexus.AttemptID]bool
@@ -17,7 +17,7 @@ type splitting struct {
 	most   nexus.Limits // ever allowed
 }
 
-// split books that a task is stuck, and what comes of it.
+// split records that a task is stuck, and the result of splitting it.
 func (b *Audit) split(f nexus.Fact) {
 	s := &b.splits
 	if s.sought == nil {
@@ -46,7 +46,7 @@ func (b *Audit) split(f nexus.Fact) {
 	}
 }
 
-// cut checks that nothing of a task is lost when it is split.
+// cut checks that no part of a task is lost when it is split.
 func (b *Audit) cut(f nexus.TaskSplit) {
 	s, t := &b.splits, b.tasks[f.Task]
 	if s.sought[f.Task].Attempt != f.Attempt || s.over[f.Attempt] || t.over || t.landed || t.flying {
@@ -67,7 +67,7 @@ func (b *Audit) cut(f nexus.TaskSplit) {
 	}
 	for _, o := range b.tasks {
 		for _, after := range []*[]nexus.TaskID{&o.Needs, &o.Wants} {
-			if i := slices.Index(*after, f.Task); i >= 0 { // who needed it needs all of it
+			if i := slices.Index(*after, f.Task); i >= 0 { // a dependent task needs all of its parts
 				*after = slices.Concat((*after)[:i], f.Parts, (*after)[i+1:])
 			}
 		}
@@ -76,7 +76,7 @@ func (b *Audit) cut(f nexus.TaskSplit) {
 	t.over = true
 }
 
-// part books a task that is planned while one is to be split.
+// part records a task that is planned while one is being split.
 func (b *Audit) part(t nexus.Task) bool {
 	s := &b.splits
 	for id := range s.sought {
@@ -89,11 +89,11 @@ func (b *Audit) part(t nexus.Task) bool {
 	return false
 }
 
-// splitting reports whether somebody is to split a task.
+// splitting reports whether a task is being split.
 func (b *Audit) splitting(id nexus.TaskID) bool {
 	f, ok := b.splits.sought[id]
 	return ok && !b.splits.over[f.Attempt]
 }
 
-// Parts returns how many tasks came of splits.
+// Parts returns the number of tasks that are results of splits.
 func (b *Audit) Parts() int { return b.splits.parts }

@@ -41,7 +41,7 @@ func (b *Audit) start(f nexus.AttemptStarted) {
 	b.work(f.Attempt)
 }
 
-// stuck reports whether something that a task needs has ended without landing.
+// stuck reports whether a dependency of a task has ended without landing.
 func (b *Audit) stuck(t *account) bool {
 	return slices.ContainsFunc(t.Needs, func(id nexus.TaskID) bool {
 		n := b.tasks[id]
@@ -49,7 +49,7 @@ func (b *Audit) stuck(t *account) bool {
 	})
 }
 
-// work books that an attempt has a worker from now on.
+// work records that an attempt has a worker from now on.
 func (b *Audit) work(id nexus.AttemptID) {
 	t := b.tasks[b.of[id]]
 	for _, o := range b.tasks {
@@ -63,7 +63,7 @@ func (b *Audit) work(id nexus.AttemptID) {
 	}
 }
 
-// money books calls: none while paused, none beyond a cap, each settled once.
+// money records calls: none while paused, none beyond a cap, each settled once.
 func (b *Audit) money(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:

@@ -12,21 +12,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// Actor is a worker. In the virtual world it does what the workers of the
-// real one do: it records before it continues, and continues from the record.
+// Actor is a worker of the virtual world. It works like the real ones: it records before it
+// continues, and continues from the record.
 type Actor struct {
 	*Environment
 	Desk worker.Desk
 	Nap  func(context.Context, time.Duration) error
 	Now  func() time.Time
 	View state.View
-	Open func(id nexus.AttemptID, rev string) // hears of each worktree that is brought to a revision
-	a    *state.Attempt                       // whose sessions it has; its own copy
-	done []nexus.Fact                         // that are recorded with what comes next
+	Open func(id nexus.AttemptID, rev string) // receives each worktree that is reset to a revision
+	a    *state.Attempt                       // owner of its sessions; a private copy
+	done []nexus.Fact                         // recorded together with the next facts
 	learner
 }
 
-// Act does what an intent says.
+// Act executes an intent.
 func (x *Actor) Act(ctx context.Context, intent nexus.Fact) ([]nexus.Fact, error) {
 	if err := x.wait(ctx, time.Second); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (x *Actor) plan(ctx context.Context) ([]nexus.Fact, error) {
 	return Planned(x.scenario.Tasks), nil
 }
 
-// route says how hard tasks are, of some of them at least.
+// route rates the difficulty of tasks, of some of them at least.
 func (x *Actor) route(ctx context.Context, f nexus.RoutesSought) ([]nexus.Fact, error) {
 	outcome, err := x.consult(ctx, nexus.Router)
 	switch {
@@ -137,8 +137,7 @@ func Planned(tasks []nexus.Task) []nexus.Fact {
 	return facts
 }
 
-// work makes an attempt, from its start or from where another process left
-// it.
+// work makes an attempt, from its start or from the point at which another process stopped.
 func (x *Actor) work(ctx context.Context) ([]nexus.Fact, error) {
 	if ended, err := x.start(ctx); err != nil || ended != nil {
 		return ended, err
@@ -175,8 +174,7 @@ func (x *Actor) work(ctx context.Context) ([]nexus.Fact, error) {
 	return nil, ErrDead
 }
 
-// restore brings the worktree to the attempt's last snapshot, or to where it
-// starts.
+// restore resets the worktree to the attempt's last snapshot, or to its start.
 func (x *Actor) restore(start string) {
 	if x.a.Snapshot.Commit != "" {
 		start = x.a.Snapshot.Commit
@@ -216,7 +214,7 @@ func (x *Actor) end(step repair.Step) ([]nexus.Fact, error) {
 	return []nexus.Fact{f}, nil
 }
 
-// write lets a role write, in a round of its own or on in the one under way.
+// write lets a role write, in a new round or in the present one.
 func (x *Actor) write(ctx context.Context, step repair.Step) error {
 	id := nexus.SessionID(fmt.Sprintf("%s/%s.1", x.a.ID, step.Role))
 	if !step.Resume {
@@ -241,7 +239,7 @@ func (x *Actor) write(ctx context.Context, step repair.Step) error {
 	return x.isolate(ctx, step.Role)
 }
 
-// judged runs the gates on the tree and records what they say.
+// judged runs the gates on the tree and records their results.
 func (x *Actor) judged(ctx context.Context) error {
 	evidence, facts, err := x.gates(ctx, x.tree(), false, x.View.Task.Criteria, func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = x.a.ID; return f })
 	if err != nil {
@@ -255,7 +253,7 @@ func (x *Actor) judged(ctx context.Context) error {
 	return x.record(ctx, append(facts, sum)...)
 }
 
-// gates judges a tree and stops at the first red gate.
+// gates runs the gates on a tree and stops at the first red one.
 func (x *Actor) gates(ctx context.Context, t tree, paid bool, criteria []nexus.Criterion, mark func(nexus.GateJudged) nexus.GateJudged) ([]nexus.Evidence, []nexus.Fact, error) {
 	ctx, stop := x.Desk.Spare(ctx, paid)
 	defer stop()
@@ -310,15 +308,15 @@ func (x *Actor) review(ctx context.Context) error {
 			f.Findings = append(f.Findings, nexus.Finding{Message: x.id("not so "), Severity: nexus.Major})
 		}
 	} else if f.Reviewed && x.roll(x.scenario.reject) {
-		for range x.pick(3) { // approved, and yet
+		for range x.pick(3) { // approved with remarks
 			f.Findings = append(f.Findings, nexus.Finding{Message: x.id("perhaps not "), Severity: nexus.Major})
 		}
 	}
 	return x.record(ctx, f)
 }
 
-// converse has a stretch of a conversation until its role submits. With why
-// it first says something.
+// converse continues a conversation until its role submits. If why is not empty it is the first
+// message.
 func (x *Actor) converse(ctx context.Context, role nexus.Role, id nexus.SessionID, why string) (nexus.Outcome, error) {
 	var facts []nexus.Fact
 	if x.a.Session(id) == nil {
@@ -365,8 +363,7 @@ func (x *Actor) handIn(ctx context.Context, s *state.Session, o nexus.Outcome) (
 	return o, x.record(ctx, f)
 }
 
-// tools runs what the model called for on the last snapshot of the tree, and
-// gathers what came of it.
+// tools runs the model's tool calls on the last snapshot of the tree, and gathers the results.
 func (x *Actor) tools(ctx context.Context, s *state.Session) error {
 	if x.roll(x.scenario.ask) {
 		q := nexus.QuestionAsked{
@@ -397,7 +394,7 @@ func (x *Actor) tools(ctx context.Context, s *state.Session) error {
 	return nil
 }
 
-// edit changes what the role is to change.
+// edit makes the changes of the role.
 func (x *Actor) edit(role nexus.Role) tree {
 	if x.scenario.know != nil && role == nexus.Coder {
 		return x.learn()

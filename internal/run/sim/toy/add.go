@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// add makes tasks of what somebody added, or says that it cannot.
+// add makes tasks of an addition, or reports that it cannot.
 func (x *Actor) add(ctx context.Context, f nexus.AdditionSought) ([]nexus.Fact, error) {
 	outcome, err := x.consult(ctx, nexus.Planner)
 	switch {

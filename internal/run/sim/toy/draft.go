@@ -10,8 +10,7 @@ import (
 // draftPrefix begins the names of tasks that only a draft of the plan has.
 const draftPrefix = "D"
 
-// Draft is the scenario's plan with one task more, which has another name in each
-// draft.
+// Draft returns the scenario's plan with one more task, which has another name in each draft.
 func (s Scenario) Draft(n int) []nexus.Task {
 	extra := nexus.Task{ID: nexus.TaskID(fmt.Sprintf("%s%d", draftPrefix, n+1)), Title: "a draft", Minutes: 5, Files: []string{"f0"}}
 	return append(append([]nexus.Task(nil), s.Tasks...), extra)

@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// isolate says, at times, that a role touched what it may not. It was undone.
+// isolate records, at times, that a role changed a forbidden file. The change was undone.
 func (x *Actor) isolate(ctx context.Context, role nexus.Role) error {
 	if role != nexus.Tester || x.a.Strategy != nexus.TDDStrict || !x.roll(x.scenario.stray) || x.pick(4) > 0 {
 		return nil
@@ -16,7 +16,7 @@ func (x *Actor) isolate(ctx context.Context, role nexus.Role) error {
 	return x.record(ctx, nexus.IsolationBroken{Attempt: x.a.ID, Role: role, Files: []string{"shared"}})
 }
 
-// prove says what was seen of new tests without the work.
+// prove records the results of new tests without the work.
 func (x *Actor) prove(ctx context.Context) error {
 	if err := x.wait(ctx, time.Minute); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (x *Actor) prove(ctx context.Context) error {
 	return x.record(ctx, f)
 }
 
-// verify lets a verifier look, in a conversation of its own.
+// verify lets a verifier check, in a conversation of its own.
 func (x *Actor) verify(ctx context.Context) error {
 	done := 0
 	for _, r := range x.a.Rounds {

@@ -12,33 +12,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// knowing is a model of what coders need to know. Each task has facts that its work
-// must respect. A coder knows those that it was told of, in the message that opened
-// its conversation or by a gate since; the tests tell the first that the work lacks.
-// So each fact that is not known costs a round. What a gate says is not always
-// understood: then the coder writes what it wrote before. A new attempt is a new
-// conversation, which knows what its first message says and nothing else.
+// knowing is a model of the knowledge that coders need. Each task has facts that its work must
+// respect. A coder knows the facts that it has received, in the first message of its
+// conversation or from a gate since; the tests report the first one that the work violates. So
+// each unknown fact costs a round. A gate's report is not always understood: then the coder
+// writes the same as before. A new attempt is a new conversation, which knows its first message
+// and nothing else.
 type knowing struct {
 	facts map[nexus.TaskID][]string
-	dull  map[nexus.Tier]Chance // a round in which what was told is not understood
-	told  bool                  // a new attempt is told what is known, and not only how earlier ones ended
+	dull  map[nexus.Tier]Chance // probability that a round's report is not understood
+	told  bool                  // a new attempt receives the known facts, and not only how earlier ones ended
 }
 
-// learner is a coder who needs to know things.
+// learner is a coder who needs knowledge.
 type learner struct {
 	round int  // the last in which it wrote
-	dull  bool // it did not understand what it was told before that
+	dull  bool // it did not understand the report before that
 }
 
-// things returns what there is to know of a task. They differ in more than digits,
-// which the signature of a failure leaves out.
+// things returns the facts of a task. They differ in more than digits, which the signature of a
+// failure omits.
 func things() []string {
 	return []string{"alder", "birch", "cedar", "elder", "fir", "hazel", "larch", "maple", "oak", "pine"}
 }
 
-// Knowing makes a scenario in which nothing goes wrong but that coders do not know
-// what they need. New attempts are told what earlier ones came to, or only how they
-// ended.
+// Knowing returns a scenario whose only fault is that coders do not know the necessary facts.
+// With told, new attempts receive the results of earlier ones, otherwise only how they ended.
 func Knowing(r *rand.Rand, told bool) Scenario {
 	s := Scenario{
 		Given: true, stubborn: map[nexus.TaskID]bool{},
@@ -62,8 +61,8 @@ func Knowing(r *rand.Rand, told bool) Scenario {
 	return s
 }
 
-// lacks returns a gate's evidence about a tree: the first thing that the work of a
-// task lacks is wrong.
+// lacks returns a gate's evidence about a tree: the finding is the first fact that the work of
+// a task violates.
 func (k *knowing) lacks(tasks []nexus.Task, t tree, e nexus.Evidence) nexus.Evidence {
 	for _, task := range tasks {
 		content := t.Of(task.Files[0])
@@ -81,7 +80,7 @@ func (k *knowing) lacks(tasks []nexus.Task, t tree, e nexus.Evidence) nexus.Evid
 	return e
 }
 
-// fine is the truth about a tree in which nothing is up to chance.
+// fine is the truth about a tree without any chance.
 func (k *knowing) fine(tasks []nexus.Task, t tree) bool {
 	return len(k.lacks(tasks, t, nexus.Evidence{Gate: "test"}).Findings) == 0
 }
@@ -106,8 +105,8 @@ func (x *Actor) knows() []string {
 	return known
 }
 
-// opening returns the message that opens the coder's conversation, made by what
-// makes the real one.
+// opening returns the first message of the coder's conversation, made by the code that makes
+// the real one.
 func (x *Actor) opening() string {
 	account := attempthistory.Summarize(x.View)
 	for i := range account.Attempts {
@@ -126,8 +125,8 @@ func (x *Actor) opening() string {
 	return prompt.Brief{Session: nexus.SessionID(x.a.ID + "/coder.1"), Task: x.View.Task.Task, Base: x.a.Base, Tried: account}.Text()
 }
 
-// learn writes what the coder of the attempt knows, or, in a round in which it does
-// not understand what it was told, once more what is there.
+// learn writes all facts that the coder of the attempt knows, or, in a round whose report it
+// does not understand, the same as before.
 func (x *Actor) learn() tree {
 	t, file := x.tree(), x.View.Task.Files[0]
 	if n := len(x.a.Rounds); x.round != n {
@@ -141,14 +140,14 @@ func (x *Actor) learn() tree {
 	return t.With(file, strings.Join(append([]string{x.id(string(x.a.ID) + ":")}, facts...), " "))
 }
 
-// wrote reports whether a session may be done: a coder who needs to know things
-// writes in each round.
+// wrote reports whether a session may be done: a coder who needs knowledge writes in each
+// round.
 func (x *Actor) wrote(s *state.Session) bool {
 	return x.scenario.know == nil || s.Role != nexus.Coder || x.round == len(x.a.Rounds)
 }
 
-// own reports whether what is red came with the work. What coders need to know is
-// in tests that were there before.
+// own reports whether the red tests came with the work. The facts that coders need are in tests
+// that were there before.
 func (x *Actor) own(sum nexus.VerdictGiven) bool {
 	return x.scenario.know == nil && sum.State == nexus.Fail && sum.Gate != "build" && x.tested()
 }

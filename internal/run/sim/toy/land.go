@@ -15,8 +15,8 @@ func taskOf(id nexus.AttemptID) nexus.TaskID {
 	return nexus.TaskID(task)
 }
 
-// land puts the accepted work on the branch, or says why not. It first looks
-// whether a dead process did so already.
+// land puts the accepted work on the branch, or returns why not. It first checks whether a dead
+// process did so already.
 func (x *Actor) land(ctx context.Context) ([]nexus.Fact, error) {
 	a, onto := x.View.Attempt, x.View.Tip
 	x.mu.Lock()
@@ -68,7 +68,7 @@ func (x *Actor) land(ctx context.Context) ([]nexus.Fact, error) {
 	return x.advance(merged)
 }
 
-// reviewMerged lets a reviewer read what the merger made, once.
+// reviewMerged lets a reviewer read the merger's result, once.
 func (x *Actor) reviewMerged(ctx context.Context, merged tree) (bool, error) {
 	id := nexus.SessionID(x.a.ID + "/reviewer.1")
 	old := x.a.Session(id)
@@ -89,8 +89,7 @@ func (x *Actor) reviewMerged(ctx context.Context, merged tree) (bool, error) {
 	return f.Reviewed && !repair.Rejects(f, x.View.Limits.MajorsBlock), x.record(ctx, f)
 }
 
-// advance moves the branch. The process may die, or the machinery fail,
-// before and after.
+// advance moves the branch. The process may die, or the machinery fail, before and after.
 func (x *Actor) advance(merged tree) ([]nexus.Fact, error) {
 	if err := x.fault(); err != nil {
 		return nil, err
@@ -140,7 +139,7 @@ func (x *Actor) judgeMerged(ctx context.Context, t tree) (nexus.VerdictGiven, []
 	return repair.SumVerdict(a.ID, x.View.Task.Task, string(t), evidence), evidence, nil
 }
 
-// result judges the run's last tree.
+// result checks the run's last tree.
 func (x *Actor) result(ctx context.Context) ([]nexus.Fact, error) {
 	t := x.at(x.View.Tip)
 	var criteria []nexus.Criterion
@@ -160,8 +159,8 @@ func (x *Actor) result(ctx context.Context) ([]nexus.Fact, error) {
 	return []nexus.Fact{nexus.ResultGated{Verdict: v}}, nil
 }
 
-// publish makes the branch visible, and moves the target along where that was
-// asked for. Doing it twice does no harm.
+// publish publishes the branch, and moves the target to it if the goal asks for that. It can be
+// repeated.
 func (x *Actor) publish(to string) ([]nexus.Fact, error) {
 	if err := x.fault(); err != nil {
 		return nil, err

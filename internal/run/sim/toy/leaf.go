@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Tree is a toy tree: its files as "name=content;", sorted by name. A content
-// that ends with a minus is red.
+// Tree is a toy tree: its files as "name=content;", sorted by name. A content that ends with a
+// minus is red.
 type Tree string
 
 // Hash is the same for equal trees.
@@ -16,8 +16,8 @@ func (t Tree) Hash() uint64 {
 	return h.Sum64() >> 7
 }
 
-// Green is the truth about a tree that gates find out: nothing in it is red,
-// and the parts fit together, which is up to chance for more than one part.
+// Green is the truth about a tree that gates find out: nothing in it is red, and the parts fit
+// together, which is up to chance for more than one part.
 func (t Tree) Green() bool {
 	for f := range t.Files() {
 		if f.Content[len(f.Content)-1] == '-' {
@@ -27,7 +27,7 @@ func (t Tree) Green() bool {
 	return t == "" || t.Hash()%8 != 0
 }
 
-// Culprit is the gate that a red tree fails.
+// Culprit returns the gate that a red tree fails.
 func (t Tree) Culprit() string {
 	if t.Hash()%2 == 0 {
 		return "build"
@@ -56,7 +56,7 @@ func (t Tree) Files() func(func(File) bool) {
 	}
 }
 
-// Of returns a file's content, empty where there is none.
+// Of returns a file's content, "" if there is none.
 func (t Tree) Of(name string) string {
 	for f := range t.Files() {
 		if f.Name == name {
@@ -87,8 +87,8 @@ func (t Tree) With(name, content string) Tree {
 	return Tree(b)
 }
 
-// Merge brings what changed from base to theirs into ours. Where both changed
-// a file there is a conflict, and the merged tree is red there.
+// Merge applies the changes from base to theirs to ours. If both changed a file there is a
+// conflict, and the merged tree is red there.
 func Merge(base, ours, theirs Tree) (merged Tree, conflicts []string) {
 	merged = ours
 	for f := range theirs.Files() {
@@ -104,8 +104,8 @@ func Merge(base, ours, theirs Tree) (merged Tree, conflicts []string) {
 	return merged, conflicts
 }
 
-// Broken is the truth about a task's criterion, which its check finds out. It
-// is up to chance, and again with each change of the tree.
+// Broken is the truth about a task's criterion, which its check finds out. It is up to chance,
+// and again with each change of the tree.
 func (t Tree) Broken(task string) bool {
 	return t != "" && (t+Tree(task)).Hash()%6 == 0
 }

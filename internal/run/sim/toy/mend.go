@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// judges names the gates that judge a tree with these criteria, each once.
+// judges returns the names of the gates that check a tree with these criteria, each once.
 func judges(criteria []nexus.Criterion) []string {
 	all := []string{"build", "test"}
 	for _, c := range criteria {
@@ -21,12 +21,12 @@ func judges(criteria []nexus.Criterion) []string {
 	return all
 }
 
-// Holds reports whether a task's criterion is true of a commit.
+// Holds reports whether a task's criterion is met by a commit.
 func (w *Environment) Holds(rev string, task nexus.TaskID) bool {
 	return !w.at(rev).Broken(string(task))
 }
 
-// diagnose says why criteria are not met: by looking, or by asking.
+// diagnose finds out why criteria are not met: by inspection, or by asking.
 func (x *Actor) diagnose(ctx context.Context, f nexus.FaultsSought) ([]nexus.Fact, error) {
 	if err := x.wait(ctx, time.Minute); err != nil {
 		return nil, err

@@ -11,26 +11,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// order is a call that is about to be made.
+// order is a call before it is made.
 type order struct {
 	model   string
 	request llm.Request
 	worst   nexus.Money
 }
 
-// Tariff is what calls cost: the real prices, of made-up models. Without one
+// Tariff holds the prices of calls: the real pricing, with made-up models. Without a tariff
 // every call is reserved at [Worst].
 type Tariff struct {
 	prices *llm.Prices
 	text   string // prompts are parts of it
 }
 
-// longest is the longest prompt, in bytes.
+// longest is the length of the longest prompt, in bytes.
 const longest = 400_000
 
-// NewTariff returns prices with everything that prices have: two providers,
-// long prompts that cost more, caches, expensive hours, and a price that rises in
-// the course of the run.
+// NewTariff returns prices with all properties of real ones: two providers, long prompts that
+// cost more, caches, expensive hours, and a price that rises in the course of the run.
 func NewTariff(begins time.Time) (*Tariff, error) {
 	rises := begins.Add(24 * time.Hour).Format(time.DateOnly)
 	rate := func(in nexus.Money, r llm.Rate) llm.Rate {
@@ -44,7 +43,7 @@ func NewTariff(begins time.Time) (*Tariff, error) {
 	return &Tariff{prices, strings.Repeat(" ", longest)}, err
 }
 
-// order returns the next call of a session, and what it may cost at most.
+// order returns the next call of a session, and its worst-case cost.
 func (x *Actor) order(s *state.Session) order {
 	t := x.scenario.Tariff
 	if t == nil {
@@ -57,7 +56,7 @@ func (x *Actor) order(s *state.Session) order {
 	return o
 }
 
-// worst returns what a call may cost at most, made now.
+// worst returns the worst-case cost of a call made now.
 func (x *Actor) worst(o order) nexus.Money {
 	if x.scenario.Tariff == nil {
 		return o.worst
@@ -66,8 +65,8 @@ func (x *Actor) worst(o order) nexus.Money {
 	return worst
 }
 
-// cost returns what the provider charges for a call that ends well. It may
-// write more than it was asked for, up to half as much again.
+// cost returns the provider's charge for a call that ends well. The model may write more than
+// it was asked for, up to half as much again.
 func (x *Actor) cost(o order, now time.Time) nexus.Money {
 	loose := x.scenario.overshoot && x.pick(10) < x.scenario.loose
 	t := x.scenario.Tariff
@@ -90,9 +89,9 @@ func (x *Actor) cost(o order, now time.Time) nexus.Money {
 	return m
 }
 
-// DrawCrowd makes a scenario in which money is what matters: 32 workers that
-// all want to spend at once, tight caps of every kind, and a process that dies
-// now and then with all of their calls under way.
+// DrawCrowd returns a scenario in which money matters: 32 workers that all want to spend at
+// once, tight caps of every kind, and a process that dies now and then with all of their calls
+// under way.
 func DrawCrowd(r *rand.Rand, t *Tariff, day nexus.Money) Scenario {
 	s := Draw(r)
 	s.Tariff, s.overshoot, s.loose = t, r.IntN(4) > 0, []int{1, 5, 10}[r.IntN(3)]

@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// empty reports whether the account of a model has no quota: a window that was
-// used up before, or is now.
+// empty reports whether the account of a model has no quota: a window was used up before, or is
+// now.
 func (w *Environment) empty(now time.Time, model string) bool {
 	hit := w.roll(w.scenario.quota)
 	w.mu.Lock()
@@ -34,7 +34,7 @@ func (w *Environment) until(model string) time.Time {
 	return w.windows[state.AccountOf(model)]
 }
 
-// others returns what may be asked instead of a model.
+// others returns the models that may replace a model.
 func (x *Actor) others(model string) []string {
 	if !x.scenario.spare {
 		return nil
@@ -46,14 +46,13 @@ func (x *Actor) others(model string) []string {
 	return []string{"toy/" + name}
 }
 
-// park settles a call that the provider turned down, and says until when.
+// park settles a call that the provider rejected, and records until when.
 func (x *Actor) park(ctx context.Context, s *state.Session, r nexus.BudgetReserved) error {
 	return x.record(ctx, nexus.BudgetSpent{ID: r.ID},
 		nexus.QuotaHit{Account: state.AccountOf(s.Model), Until: x.until(s.Model), Why: "used up", Session: s.Session})
 }
 
-// tell says at times how much of a window of the account is used, as agent
-// programs do.
+// tell reports at times how much of a window of the account is used, as agent programs do.
 func (x *Actor) tell(ctx context.Context, s *state.Session) error {
 	if !x.roll(x.scenario.windows) {
 		return nil
@@ -61,7 +60,7 @@ func (x *Actor) tell(ctx context.Context, s *state.Session) error {
 	return x.record(ctx, x.use(x.Now(), s))
 }
 
-// use uses up some of a window of an account. One that is past starts anew.
+// use uses up a part of an account's window. A window that has ended starts anew.
 func (w *Environment) use(now time.Time, s *state.Session) nexus.AgentLimited {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,7 +77,7 @@ func (w *Environment) use(now time.Time, s *state.Session) nexus.AgentLimited {
 	return f
 }
 
-// elsewhere lets the session continue with the model that it is told to ask.
+// elsewhere lets the session continue with the replacement model.
 func (x *Actor) elsewhere(ctx context.Context, s *state.Session, err error) error {
 	e, ok := errors.AsType[*schedule.OtherModelError](err)
 	if !ok {

@@ -8,8 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 )
 
-// reconsider records what is decided before a round, and returns the step that
-// follows.
+// reconsider records the decision before a round, and returns the step that follows.
 func (x *Actor) reconsider(ctx context.Context, step repair.Step) (repair.Step, error) {
 	t := &x.View.Task
 	seen := replan.WorkerFacts{Worked: t.CountedTime() + x.Now().Sub(x.a.Resumed()) - x.a.Rested, Divisible: x.View.Divisible}

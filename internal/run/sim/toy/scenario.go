@@ -1,7 +1,6 @@
-// Package toy is a world to test a conductor in: a repository whose commits
-// are strings, a provider that charges and answers at once, gates that know
-// the truth, and workers that do in it what the real ones do. What happens in
-// it is drawn from dice, with every fault that the real world has.
+// Package toy is a world for tests of a conductor: a repository whose commits are strings, a
+// provider that charges and answers at once, gates that know the truth, and workers that act in
+// it like the real ones. Its events are drawn from dice, with every fault of the real world.
 package toy
 
 import (
@@ -13,11 +12,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Chance is how often something happens, from 0 to 1.
+// Chance is the probability of an event, from 0 to 1.
 type Chance float64
 
-// Scenario is what a seed makes of a run: its plan, its caps, and what goes
-// wrong. Each fault is absent from many seeds, so that the others show.
+// Scenario is the run that a seed produces: its plan, its caps, and its faults. Each fault is
+// absent from many seeds, so that the others show.
 type Scenario struct {
 	Limits   nexus.Limits
 	Tasks    []nexus.Task
@@ -25,38 +24,38 @@ type Scenario struct {
 	Given    bool // the plan comes with the goal
 	Consent  nexus.Consent
 	stubborn map[nexus.TaskID]bool
-	know     *knowing // what coders need to know; nil: it is up to chance what is red
+	know     *knowing // the facts that coders need; nil: failures are up to chance
 
-	Crashes   int // times a process may die
+	Crashes   int // times that a process may die
 	Crash     Chance
 	Storage   Chance // the journal fails, and the process gives up
 	broken    Chance // a worker's machinery fails
 	provider  Chance // a call fails
-	quota     Chance // it says that the account is out of quota
+	quota     Chance // the failure is that the account is out of quota
 	spare     bool   // another provider may be asked meanwhile
-	windows   Chance // a call tells how much of a window is used
-	auth      Chance // for good, until a person fixes it
+	windows   Chance // a call reports how much of a window is used
+	auth      Chance // a failure until a person fixes it
 	overshoot bool   // calls may cost up to half more than their worst case
-	loose     int    // of ten calls, that many do where some may
+	loose     int    // of ten calls, those that exceed their worst case if overshoot is set
 	Tariff    *Tariff
-	bad       Chance // what an agent writes is red
+	bad       Chance // an agent's change is red
 	same      Chance // an agent writes nothing new
-	stray     Chance // it touches a file that its task did not declare
+	stray     Chance // it changes a file that its task did not declare
 	giveUp    Chance
 	ask       Chance
 	blind     Chance
 	reject    Chance
-	odd       Chance // a gate cannot tell
+	odd       Chance // a gate has no result
 	slow      Chance
 	noPlan    Chance
 	Requests  int  // of people and programs
-	Interrupt int  // times a process is told to let go
-	Land      bool // the target moves along
-	Reopen    int  // times a run that ended is taken up again
-	Rewinds   int  // times somebody takes the run back to an earlier point, while nobody conducts it
+	Interrupt int  // times that a process is told to stop
+	Land      bool // the target branch moves, too
+	Reopen    int  // times that a run that ended is resumed
+	Rewinds   int  // times that a person takes the run back to an earlier point while it is not running
 }
 
-// Draw makes a seed's scenario.
+// Draw returns a seed's scenario.
 func Draw(r *rand.Rand) Scenario {
 	sometimes := func(p, most float64) Chance {
 		if r.Float64() > p {
@@ -95,10 +94,10 @@ func Draw(r *rand.Rand) Scenario {
 	return s
 }
 
-// drawCriteria gives some tasks a criterion with a check of its own, and says
-// how often it is fixed, what a task that is stuck may be split into, at which thresholds it is decided
-// anew how tasks continue, how often windows are told of, and whether the plan wants consent. It takes nothing
-// from the scenario's dice.
+// drawCriteria gives some tasks a criterion with a check of its own, and draws how often it is
+// fixed, the parts that a stuck task may be split into, the thresholds at which the
+// continuation of tasks is decided again, how often windows are reported, and whether the plan
+// requires consent. It does not use the scenario's dice.
 func drawCriteria(s *Scenario) {
 	minutes := uint64(0)
 	for _, t := range s.Tasks {
@@ -124,8 +123,8 @@ func drawCriteria(s *Scenario) {
 	}
 }
 
-// drawPoints says which checkpoints the run makes, and how often somebody goes back. It has dice of
-// its own.
+// drawPoints draws the checkpoints that the run makes, and the number of rewinds. It has dice
+// of its own.
 func drawPoints(s *Scenario) {
 	r := rand.New(rand.NewPCG(uint64(len(s.Tasks)), uint64(s.Limits.RunMoney))) //nolint:gosec // a seed must give the same dice
 	if r.IntN(2) == 0 {
@@ -190,7 +189,7 @@ func drawTasks(r *rand.Rand) []nexus.Task {
 const Worst = 100 * nexus.Dollar / 1000
 
 func drawLimits(r *rand.Rand) nexus.Limits {
-	// maybe keeps a cap away from many seeds.
+	// maybe omits a cap from many seeds.
 	maybe := func(n int) bool { return r.IntN(n) == 0 }
 	l := nexus.Limits{
 		Parallel: r.IntN(5), Turns: 4 + r.IntN(6), Rounds: 3 + r.IntN(12), Same: 2 + r.IntN(2), ReviewRounds: 1 + r.IntN(3),
@@ -198,7 +197,7 @@ func drawLimits(r *rand.Rand) nexus.Limits {
 		PerTier:    map[nexus.Tier]int{nexus.Fast: 1 + r.IntN(3), nexus.Balanced: 1 + r.IntN(2), nexus.Strong: 1},
 		Dispatches: 500,
 	}
-	if l.Turns%2 == 0 { // half of the runs put small tasks into lanes
+	if l.Turns%2 == 0 { // half of the runs put small tasks into shared sessions
 		l.Batch = 2 + l.Rounds%3
 	}
 	if maybe(3) {
@@ -225,8 +224,7 @@ func drawLimits(r *rand.Rand) nexus.Limits {
 	return l
 }
 
-// drawRouting makes the way in which tiers are chosen: none in half of the
-// runs.
+// drawRouting returns the way in which tiers are chosen: none in half of the runs.
 func drawRouting(r *rand.Rand) nexus.Routing {
 	var o nexus.Routing
 	if r.IntN(2) == 0 {

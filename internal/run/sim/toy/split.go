@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// split cuts a task, or says that it cannot.
+// split divides a task, or reports that it cannot.
 func (x *Actor) split(ctx context.Context, f nexus.SplitSought) ([]nexus.Fact, error) {
 	outcome, err := x.consult(ctx, nexus.Planner)
 	switch {

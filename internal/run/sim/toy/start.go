@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// start brings the worktree to where the attempt stands. What an earlier one came
-// to is merged onto the base, where it began elsewhere.
+// start resets the worktree to the state of the attempt. The result of an earlier attempt is
+// merged onto the base if that one began elsewhere.
 func (x *Actor) start(ctx context.Context) ([]nexus.Fact, error) {
 	a := x.a
 	if a.Since == "" || a.Snapshot.Commit != "" {
@@ -29,7 +29,7 @@ func (x *Actor) start(ctx context.Context) ([]nexus.Fact, error) {
 	return nil, x.afresh(ctx, why)
 }
 
-// afresh puts aside the result of earlier attempts.
+// afresh discards the result of earlier attempts.
 func (x *Actor) afresh(ctx context.Context, why string) error {
 	if err := x.record(ctx, nexus.StartForgone{Attempt: x.a.ID, Why: why}); err != nil {
 		return err

@@ -11,8 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// turn asks for leave, calls the model, and records the answer with what it
-// cost.
+// turn asks for permission, calls the model, and records the answer with its cost.
 func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 	for try := 1; ; try++ {
 		o := x.order(s)
@@ -61,7 +60,8 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 	}
 }
 
-// hears takes in what people said, and what landed.
+// hears records the messages for the session: guidance of people, and updates about landed
+// work.
 func (x *Actor) hears(ctx context.Context, s *state.Session, told []state.Guidance) error {
 	for _, g := range told {
 		_, why := updates.UpdateMessage(g)
@@ -72,7 +72,7 @@ func (x *Actor) hears(ctx context.Context, s *state.Session, told []state.Guidan
 	return nil
 }
 
-// again settles a try that failed in the middle of an answer, and waits.
+// again settles a call that failed in the middle of an answer, and waits.
 func (x *Actor) again(ctx context.Context, s *state.Session, r nexus.BudgetReserved, try int) error {
 	spent := nexus.BudgetSpent{ID: r.ID, Estimated: true, Money: x.broke(r)}
 	rest := time.Duration(1+x.pick(300)) * time.Second

@@ -11,17 +11,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ErrDead is what everything returns to a worker whose process died.
+// ErrDead is the error of every call of a worker whose process died.
 var ErrDead = errors.New("the process is dead")
 
 type tree = Tree
 
-// commit is a commit of the toy repository. A commit of an attempt's own work
-// has the commit it is compared with as its parent.
+// commit is a commit of the toy repository. A commit of an attempt's own work has the commit it
+// is compared with as its parent.
 type commit struct {
 	tree    tree
 	parent  string
-	attempt nexus.AttemptID // whose landing it is; empty for snapshots
+	attempt nexus.AttemptID // the attempt that landed it; empty for snapshots
 }
 
 // call is one turn of one conversation.
@@ -30,10 +30,10 @@ type call struct {
 	turn    int
 }
 
-// Environment is what outlives every process: the repository, the worktrees, and
-// what the provider charged.
+// Environment is the part of the world that outlives every process: the repository, the
+// worktrees, and the provider's charges.
 type Environment struct {
-	mu        sync.Mutex // guards what is below
+	mu        sync.Mutex // guards the fields below
 	dice      *rand.Rand
 	scenario  Scenario
 	ids       int
@@ -47,27 +47,27 @@ type Environment struct {
 	charged   nexus.Money
 	calls     int
 	paid      map[call]int
-	lost      map[call]int // paid calls of which no process will hear
+	lost      map[call]int // paid calls whose answer no process will receive
 	flight    map[call]bill
 	windows   map[string]time.Time // until when accounts have no quota
 	used      map[string]nexus.AgentLimited
 
 	Most    int                                         // calls that were in flight at once
 	Lost    int                                         // the same, when a process died
-	Charges func(r nexus.BudgetReserved, m nexus.Money) // hears of what the provider charges; may be nil
+	Charges func(r nexus.BudgetReserved, m nexus.Money) // receives the provider's charges; may be nil
 
 	dies  func() bool // whether the process dies here
 	wrong func(format string, args ...any)
 }
 
-// bill is what a call under way will cost.
+// bill is the future cost of a call under way.
 type bill struct {
 	reserved nexus.BudgetReserved
 	money    nexus.Money
 }
 
-// New returns a world as a scenario has it. Dies is asked wherever a process
-// may die, nil for nowhere; wrong hears of what must never happen.
+// New returns the world of a scenario. It calls dies wherever a process may die, nil for
+// nowhere, and wrong for each violation.
 func New(s Scenario, dice *rand.Rand, dies func() bool, wrong func(format string, args ...any)) *Environment {
 	if dies == nil {
 		dies = func() bool { return false }
@@ -82,7 +82,7 @@ func New(s Scenario, dice *rand.Rand, dies func() bool, wrong func(format string
 	return w
 }
 
-// Books are what can be seen of a world from outside.
+// Books are the facts about a world that can be observed from outside.
 type Books struct {
 	Tip       string   // last commit on the branch
 	Landed    []string // commits on the branch, oldest first
@@ -90,17 +90,17 @@ type Books struct {
 	Target    string      // the user's own branch
 	Charged   nexus.Money // by the provider
 	Calls     int
-	Repeated  int // calls of which no process heard, so that they were made again
+	Repeated  int // calls without a response, so that they were made again
 }
 
-// Return takes the branch back to how it was, with these commits on it.
+// Return resets the branch to an earlier state, with these commits on it.
 func (w *Environment) Return(tip string, landed []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tip, w.landed = tip, landed
 }
 
-// Books returns how things stand.
+// Books returns the present state.
 func (w *Environment) Books() Books {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,7 +114,7 @@ func (w *Environment) Books() Books {
 // Tree returns the tree of a commit.
 func (w *Environment) Tree(rev string) string { return string(w.at(rev)) }
 
-// roll reports whether something that has a chance happens.
+// roll reports whether an event with a probability happens.
 func (w *Environment) roll(p Chance) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *Environment) pick(n int) int {
 	return w.dice.IntN(n)
 }
 
-// id returns a name that nothing else has.
+// id returns a new name.
 func (w *Environment) id(prefix string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +135,7 @@ func (w *Environment) id(prefix string) string {
 	return fmt.Sprintf("%s%d", prefix, w.ids)
 }
 
-// fault is a place where the process may die or the machinery may fail.
+// fault is a point at which the process may die or the machinery may fail.
 func (w *Environment) fault() error {
 	switch {
 	case w.dies():
@@ -155,7 +155,7 @@ func (w *Environment) commit(t tree, parent string, attempt nexus.AttemptID) str
 	return id
 }
 
-// at returns the tree of a commit; what is no commit is a tree.
+// at returns the tree of a commit; a name that is no commit is a tree.
 func (w *Environment) at(rev string) tree {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -189,7 +189,7 @@ func (w *Environment) move(to, from string) error {
 	return nil
 }
 
-// begin begins a call. One that may have been heard of is not made again.
+// begin begins a call. A call whose answer may have been received is not made again.
 func (w *Environment) begin(c call, b bill) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -202,8 +202,8 @@ func (w *Environment) begin(c call, b bill) {
 	w.Most = max(w.Most, len(w.flight))
 }
 
-// charge charges a call. What breaks off costs no more than was set aside
-// for it: nobody writes on for who does not listen.
+// charge charges a call. A call that breaks off costs no more than its reservation: the
+// provider does not write on without a client.
 func (w *Environment) charge(b bill, whole bool) {
 	if !whole {
 		b.money = min(b.money, b.reserved.Money)
@@ -223,7 +223,7 @@ func (w *Environment) broke(r nexus.BudgetReserved) nexus.Money {
 	return cost
 }
 
-// heard says that a call's answer is on record.
+// heard records that a call's answer is in the journal.
 func (w *Environment) heard(c call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -231,7 +231,7 @@ func (w *Environment) heard(c call) {
 	delete(w.flight, c)
 }
 
-// lose says that nobody will hear of a call that is under way.
+// lose records that no process will receive the answer of a call under way.
 func (w *Environment) lose(c call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -242,7 +242,7 @@ func (w *Environment) lose(c call) {
 	}
 }
 
-// Die loses everything that only the process knew.
+// Die loses all data that only the process had.
 func (w *Environment) Die() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -254,8 +254,7 @@ func (w *Environment) Die() {
 	clear(w.flight)
 }
 
-// judge runs a gate. What it says about a tree is always the same, but for the
-// times when it cannot tell.
+// judge runs a gate. Its result for a tree is always the same, except when it has none.
 func (w *Environment) judge(t tree, gate string) nexus.Evidence {
 	e := nexus.Evidence{Gate: gate, Tree: string(t), Command: gate, Duration: time.Minute, State: nexus.Pass}
 	if w.roll(w.scenario.odd) {

@@ -1,5 +1,5 @@
-// Package lint reads what compilers, type checkers, linters and formatters
-// say: their JSON where they have it, and their text.
+// Package lint reads the output of compilers, type checkers, linters and formatters: JSON if
+// they have it, and text.
 package lint
 
 import (
@@ -12,22 +12,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// dialect is how a tool writes its findings as text.
+// dialect is the text form of a tool's findings.
 type dialect struct {
-	places []string // errorformat's patterns, the first that fits counts
+	places []string // errorformat patterns; the first that fits counts
 	code   string   // pattern in the message whose group is the code
-	clean  string   // pattern of a line with which it says that all is well; empty: it says nothing then
+	clean  string   // pattern of a line that reports success; empty: the tool then prints nothing
 	usual  nexus.Severity
 }
 
-// longest is the part of a line that is looked at.
+// longest is the number of bytes of a line that are read.
 const longest = 4 << 10
 
 // read returns the findings in lines.
 func (d dialect) read(in raw.Input, all []string) []nexus.Finding {
 	formats, err := errorformat.NewErrorformat(d.places)
 	if err != nil {
-		return nil // the patterns are ours, and tested
+		return nil // the patterns are constants, and tested
 	}
 	var text strings.Builder
 	for _, l := range all {
@@ -61,7 +61,7 @@ func (d dialect) read(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// splitter takes severity and code out of messages.
+// splitter extracts severity and code from messages.
 type splitter struct {
 	severity, code *regexp.Regexp
 }
@@ -115,14 +115,14 @@ func letter(r rune) nexus.Severity {
 	}
 }
 
-// text is the report of a tool that has only text.
+// text returns the report of a tool that has only text.
 func text(in raw.Input, d dialect) raw.Report {
 	all := in.Text()
 	found := d.read(in, all)
 	return in.Check(found, d.clean == "" || said(all, d.clean))
 }
 
-// said reports whether a line has the pattern.
+// said reports whether a line matches the pattern.
 func said(all []string, pattern string) bool {
 	re := regexp.MustCompile(pattern)
 	for _, l := range all {

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// MavenGoals returns what Maven says about a project that it cannot read, and of
-// goals that failed: where nothing in the code is named, this is why.
+// MavenGoals returns Maven's errors about a project that it cannot read and about failed goals:
+// they are the reason if nothing in the code is named.
 func MavenGoals(in raw.Input, all []string) []nexus.Finding {
 	goal := regexp.MustCompile(`^\[ERROR\] (Failed to execute goal .*?)(?: -> \[Help \d+\])?$`)
 	pom := regexp.MustCompile(`^\[ERROR\] +The project \S* ?\((\S.*)\) has \d+ errors?$`)
@@ -31,8 +31,8 @@ func MavenGoals(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// spotless returns the files that are not formatted, as Spotless names them
-// within Maven and Gradle: each before its difference, and deeper within it.
+// spotless returns the unformatted files that Spotless lists within Maven and Gradle: each
+// before its difference, which is indented further.
 func spotless(in raw.Input, all []string) []nexus.Finding {
 	row := regexp.MustCompile(`^(?:\[ERROR\] )? {4}(?: {2})?([^\s@·+-]\S*\.\w+)$`)
 	var found []nexus.Finding
@@ -51,8 +51,8 @@ func spotless(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// classes returns what PMD and SpotBugs say within Maven. They name a class and
-// a line, and the tree tells the file.
+// classes returns the findings of PMD and SpotBugs within Maven. They name a class and a line;
+// the file is found in the tree.
 func classes(in raw.Input, all []string) []nexus.Finding {
 	pmd := regexp.MustCompile(`^\[\w+\] PMD Failure: ([\w.$]+):(\d+) Rule:(\w+) Priority:(\d) (.*?)\.?$`)
 	bug := regexp.MustCompile(`^\[ERROR\] (?:High|Medium|Low): (.*?) \[([\w.$]+)(?:, [^\]]*)?\] .*\bAt (\w+\.\w+):\[lines? (\d+)(?:-\d+)?\](?:.*?\b([A-Z][A-Z0-9]*_[A-Z0-9_]+))?`)
@@ -79,8 +79,8 @@ func classes(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// MavenHeads writes the headlines of failed tests again, as <<< class name. Which
-// class that is comes before, within or behind the name.
+// MavenHeads rewrites the headlines of failed tests as <<< class name. The class is before,
+// within or after the name.
 func MavenHeads(all []string) []string {
 	class := ""
 	of := regexp.MustCompile(`^(?:\[\w+\] )?Tests run: .* in ([\w.$]+)$`)
@@ -109,8 +109,8 @@ func MavenHeads(all []string) []string {
 	return out
 }
 
-// MavenLost finds tests that did not end: their program went away, or Maven
-// itself, or their module was not come to.
+// MavenLost finds tests that did not end: their process or Maven itself exited, or their module
+// was not reached.
 func MavenLost(in raw.Input, all []string) []nexus.Finding {
 	lost := func(class, message string) nexus.Finding {
 		f := nexus.Finding{Code: raw.CodeVanished, Test: class, Message: message}
@@ -151,8 +151,8 @@ func MavenLost(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// unended returns a class of tests that began and did not end, where fewer ended
-// than began: not all of them end by the name under which they begin.
+// unended returns a test class that began and did not end, if fewer ended than began: some end
+// under another name than they begin.
 func unended(all []string) string {
 	begin, end := regexp.MustCompile(`^\[INFO\] Running ([\w.$]+)$`), regexp.MustCompile(`Tests run: .*Time elapsed: .*?(?: in ([\w.$]+))?$`)
 	var began []string
@@ -173,8 +173,8 @@ func unended(all []string) string {
 	return began[i]
 }
 
-// GradleTests says what the programs that ran tests did: those that began and
-// never ended, which Gradle forgives, and whether there was nothing for any.
+// GradleTests reads the results of the test processes: tests that began and never ended, which
+// Gradle accepts, and whether there was nothing to run.
 func GradleTests(all []string) (lost []nexus.Finding, idle bool) {
 	begin, end := regexp.MustCompile(`^Gradle Test Executor \d+ started executing tests\.$`), regexp.MustCompile(`^Gradle Test Executor \d+ finished executing tests\.$`)
 	task := regexp.MustCompile(`^(?:> Task )?(:(?:[\w.-]+:)*test)(?: ([A-Z-]+))?$`)
@@ -201,8 +201,8 @@ func GradleTests(all []string) (lost []nexus.Finding, idle bool) {
 	return lost, idle
 }
 
-// GradleWrong returns what Gradle says went wrong where nothing else is named,
-// with the place in a script where it says that.
+// GradleWrong returns the problems that Gradle reports if nothing else is named, with their
+// position in a script if there is one.
 func GradleWrong(in raw.Input, all []string) []nexus.Finding {
 	at := regexp.MustCompile(`^(?:Build|Settings|Script) file '(.+)' line: (\d+)$`)
 	var found []nexus.Finding

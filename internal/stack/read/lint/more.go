@@ -12,11 +12,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Javac reads javac, whose column is where the caret stands, and kotlinc.
+// Javac reads javac, whose column is that of the caret, and kotlinc.
 func Javac(in raw.Input) raw.Report { return in.Check(JavaFindings(in, in.Text()), true) }
 
-// JavaFindings returns what the compilers of the JVM complain of, alone and
-// within Maven, Gradle and Ant.
+// JavaFindings returns the findings of the JVM compilers, alone and within Maven, Gradle and
+// Ant.
 func JavaFindings(in raw.Input, all []string) []nexus.Finding {
 	plain := regexp.MustCompile(`^(?:\[javac\]\s*|(?::[\w.-]+)+)?([^\s:].*?\.(?:java|kts?|groovy|scala)):(\d+):(?:(\d+):)? ([^\s:][^:]{0,40}): ?(.*)$`)
 	maven := regexp.MustCompile(`^\[(ERROR|WARNING)\] (\S.*?\.(?:java|kt|groovy|scala)):\[(\d+),(\d+)\] (.*)$`)
@@ -43,8 +43,7 @@ func JavaFindings(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// caret returns the column to which a caret below points, 0 where there is
-// none.
+// caret returns the column of a caret in the lines below, 0 if there is none.
 func caret(next []string) int {
 	for i, l := range next {
 		if i > 6 {
@@ -57,8 +56,8 @@ func caret(next []string) int {
 	return 0
 }
 
-// Maven reads what the compiler and checkstyle say within Maven; Gradle's
-// lines are the same but for their frame.
+// Maven reads the findings of the compiler and of checkstyle within Maven; Gradle's lines
+// differ only in their frame.
 func Maven(in raw.Input) raw.Report {
 	all := in.Text()
 	found := slices.Concat(JavaFindings(in, all), checkstyleText(in, all), spotless(in, all), classes(in, all))
@@ -79,7 +78,7 @@ func checkstyleText(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// CheckstyleText reads what checkstyle prints without -f xml.
+// CheckstyleText reads the output of checkstyle without -f xml.
 func CheckstyleText(in raw.Input) raw.Report {
 	all := in.Text()
 	return in.Check(checkstyleText(in, all), said(all, `^Audit done\.`))
@@ -91,8 +90,8 @@ func MSBuild(in raw.Input) raw.Report {
 	return in.Check(MSBuildFindings(in, all), said(all, strings.Join(Built(), "|")+`|\d+ Error\(s\)`) || len(all) == 0)
 }
 
-// MSBuildFindings returns what the compilers of .NET complain of. It says
-// everything twice, and says in which project.
+// MSBuildFindings returns the findings of the .NET compilers. It prints each of them twice,
+// with the project.
 func MSBuildFindings(in raw.Input, all []string) []nexus.Finding {
 	row := regexp.MustCompile(`^\s*(?:\d+>)?(\S.*?)\((\d+)(?:,(\d+))?(?:,(\d+),(\d+))?\)\s*: (error|warning) (\w+): (.*?)(?: \[\S+proj(?:::\S+)?\])?$`)
 	bare := regexp.MustCompile(`^\s*(?:\d+>)?(\S+)\s*: (error|warning) ([A-Z]+\d+): (.*?)(?: \[\S+proj\])?$`)
@@ -127,7 +126,7 @@ type rubocopReport struct {
 	}
 }
 
-// RuboCop reads rubocop, with -f json, emacs, or as it prints by default.
+// RuboCop reads rubocop, with -f json, emacs, or its default output.
 func RuboCop(in raw.Input) raw.Report {
 	var r rubocopReport
 	ok, broken := in.Document(&r)
@@ -158,7 +157,7 @@ func Ruby(in raw.Input) raw.Report {
 }
 
 type phpstanReport struct {
-	Files  json.RawMessage // an object, and an empty list where there is none
+	Files  json.RawMessage // an object, and an empty list if there is none
 	Errors []string
 }
 
@@ -170,8 +169,7 @@ type phpstanFile struct {
 	}
 }
 
-// PHPStan reads phpstan analyse, with --error-format=json, raw, or as a
-// table.
+// PHPStan reads phpstan analyse, with --error-format=json, raw, or as a table.
 func PHPStan(in raw.Input) raw.Report {
 	var p phpstanReport
 	ok, broken := in.Document(&p)
@@ -230,7 +228,7 @@ func phpstanTable(in raw.Input, all []string) []nexus.Finding {
 // PHP reads php -l.
 func PHP(in raw.Input) raw.Report { return in.Check(PHPFindings(in), true) }
 
-// PHPFindings returns what PHP itself complains of.
+// PHPFindings returns the errors of PHP itself.
 func PHPFindings(in raw.Input) []nexus.Finding {
 	row := regexp.MustCompile(`^(?:PHP )?(Parse error|Fatal error|Warning|Deprecated):\s+(.*) in (\S.*?) on line (\d+)$`)
 	var found []nexus.Finding
@@ -252,8 +250,7 @@ type shellcheckComment struct {
 	Code                             int
 }
 
-// ShellCheck reads shellcheck, with -f json, json1, gcc, or as it prints by
-// default.
+// ShellCheck reads shellcheck, with -f json, json1, gcc, or its default output.
 func ShellCheck(in raw.Input) raw.Report {
 	var one struct{ Comments []shellcheckComment }
 	var list []shellcheckComment

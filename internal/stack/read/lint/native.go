@@ -9,11 +9,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// GCC reads gcc, clang and what make and CMake print around them.
+// GCC reads gcc and clang, and the output of make and CMake around them.
 func GCC(in raw.Input) raw.Report { return in.Check(GCCFindings(in, in.Text()), true) }
 
-// GCCFindings returns what gcc, clang, the linker, make and CMake complain
-// of. Notes belong to what was said before them.
+// GCCFindings returns the findings of gcc, clang, the linker, make and CMake. A note belongs to
+// the finding before it.
 func GCCFindings(in raw.Input, all []string) []nexus.Finding {
 	at := regexp.MustCompile(`^(?:In file included from )?((?:[A-Za-z]:[\\/])?[^\s:][^:]*):(\d+):(?:(\d+):)? ([^\s:][^:]{0,40}): (.*)$`)
 	link := regexp.MustCompile(`^(?:[^\s:]*ld(?:\.\w+)?: )?(?:([^\s:]+\.(?:c|cc|cpp|cxx|m|f90)):)?(?:\(\.\w[^)]*\): )?(undefined reference to .*|multiple definition of .*|cannot find -l.*)$`)
@@ -86,8 +86,7 @@ type rustMessage struct {
 	}
 }
 
-// Cargo reads cargo build, check and clippy, with --message-format=json or as
-// text, and rustc.
+// Cargo reads cargo build, check and clippy, with --message-format=json or as text, and rustc.
 func Cargo(in raw.Input) raw.Report {
 	var found []nexus.Finding
 	native, finished := false, true
@@ -141,7 +140,7 @@ func Rustc(in raw.Input, all []string) []nexus.Finding {
 	help := regexp.MustCompile(`^\s+= help: for further information visit \S+#(\w+)$`)
 	i := -1
 	arrow := regexp.MustCompile(`^\s*--> `)
-	for _, l := range all { // names of lints follow the finding that they are about
+	for _, l := range all { // names of lints follow their finding
 		l = l[:min(len(l), longest)]
 		if arrow.MatchString(l) {
 			i++
@@ -159,9 +158,9 @@ func Rustc(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// arrows reads findings whose place stands below their message: " --> a:1:2".
-// The pattern of the message has the groups severity, code, message, or code
-// and message. There is a finding for each arrow.
+// arrows reads findings whose position is below their message: " --> a:1:2". The pattern of the
+// message has the groups severity, code, message, or code and message. There is a finding for
+// each arrow.
 func arrows(in raw.Input, all []string, pattern string) []nexus.Finding {
 	head, arrow := regexp.MustCompile(pattern), regexp.MustCompile(`^\s*--> (.+?):(\d+):(\d+)$`)
 	aside := regexp.MustCompile(`^(?:note|help): `)
@@ -178,12 +177,12 @@ func arrows(in raw.Input, all []string, pattern string) []nexus.Finding {
 		}
 		if m := arrow.FindStringSubmatch(l); m != nil {
 			if said.Message == "" && prior {
-				continue // it explains what was found before
+				continue // it explains the finding before it
 			}
 			f := said
 			f.File, f.Line, f.Column = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
 			if f.Message == "" {
-				f.Message, f.Severity = strings.TrimSpace(l), nexus.Suggestion // the place of a note
+				f.Message, f.Severity = strings.TrimSpace(l), nexus.Suggestion // the position of a note
 			}
 			found = append(found, f)
 			said = nexus.Finding{}

@@ -53,7 +53,7 @@ func Flake8(in raw.Input) raw.Report {
 	return text(in, dialect{places: []string{`%f:%l:%c: %m`, `%f:%l: %m`}, code: `^([A-Z]+\d+)\s+`, usual: nexus.Major})
 }
 
-// Mypy reads mypy. Its notes belong to the error before them.
+// Mypy reads mypy. A note belongs to the error before it.
 func Mypy(in raw.Input) raw.Report {
 	d := dialect{
 		places: []string{`%f:%l:%c:%e:%k: %m`, `%f:%l:%c: %m`, `%f:%l: %m`, `%f: %trror: %m`}, code: `\s+\[([a-z][a-z0-9-]*)\]$`,
@@ -84,7 +84,7 @@ func Pyright(in raw.Input) raw.Report {
 	}
 	var found []nexus.Finding
 	for _, d := range p.GeneralDiagnostics {
-		found = append(found, nexus.Finding{ // it counts from 0
+		found = append(found, nexus.Finding{ // its lines and columns start at 0
 			File: in.Place(d.File), Line: d.Range.Start.Line + 1, Column: d.Range.Start.Character + 1, EndLine: d.Range.End.Line + 1,
 			EndColumn: d.Range.End.Character + 1, Severity: severity(d.Severity), Code: d.Rule, Message: raw.Plain(d.Message),
 		})

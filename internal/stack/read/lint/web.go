@@ -15,12 +15,12 @@ func Tsc(in raw.Input) raw.Report {
 	all := in.Text()
 	found := d.read(in, all)
 	global := regexp.MustCompile(`^error (TS\d+): (.*)`)
-	for _, l := range all { // what is wrong with its configuration has no place
+	for _, l := range all { // errors in its configuration have no position
 		if m := global.FindStringSubmatch(l); m != nil {
 			found = append(found, nexus.Finding{Severity: nexus.Major, Code: m[1], Message: m[2]})
 		}
 	}
-	if in.Exit > 0 && len(found) == 0 && said(all, `^tsc: The TypeScript Compiler|^Version \d+\.\d`) { // it shows how it is used
+	if in.Exit > 0 && len(found) == 0 && said(all, `^tsc: The TypeScript Compiler|^Version \d+\.\d`) { // it prints its usage
 		f := nexus.Finding{Code: raw.CodeEnvironment, Message: "tsc has no project here, and the command names no file", Advice: "Make a tsconfig.json, or name one with -p."}
 		return raw.Report{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
 	}
@@ -59,8 +59,7 @@ func ESLint(in raw.Input) raw.Report {
 	return in.Check(found, true)
 }
 
-// whole is the report of a tool whose JSON may be cut off: then it has not
-// passed.
+// whole returns the report of a tool whose JSON may be truncated: then it has not passed.
 func whole(in raw.Input, found []nexus.Finding, broken bool) raw.Report {
 	r := in.Check(found, !broken)
 	if broken && r.State == nexus.Unverifiable {
@@ -69,8 +68,7 @@ func whole(in raw.Input, found []nexus.Finding, broken bool) raw.Report {
 	return r
 }
 
-// stylish reads the format that eslint prints by default: the name of a file,
-// and below it what is wrong.
+// stylish reads the default format of eslint: the name of a file, and its findings below.
 func stylish(in raw.Input, all []string) []nexus.Finding {
 	row := regexp.MustCompile(`^\s+(\d+):(\d+)\s+(error|warning)\s+(.*?)(?:\s{2,}(\S+))?$`)
 	var found []nexus.Finding
@@ -168,8 +166,8 @@ func Prettier(in raw.Input) raw.Report {
 	return in.Check(found, true)
 }
 
-// Esbuild reads esbuild: what is wrong, and below it where. The places of its
-// notes belong to what was said before them.
+// Esbuild reads esbuild: the message, and its position below. The positions of notes belong to
+// the finding before them.
 func Esbuild(in raw.Input) raw.Report {
 	head := regexp.MustCompile(`^(?:\S+ )?\[(ERROR|WARNING)\] (.*?)(?: \[([\w-]+)\])?$`)
 	place := regexp.MustCompile(`^ {4}(\S.*?):(\d+):(\d+):$`)

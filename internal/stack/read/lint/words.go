@@ -7,11 +7,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Compilers that are translated write their words in the language of whoever
-// runs them. Nexus asks them for English; what others recorded may be in any.
+// Translated compilers print messages in the user's language. Nexus sets the language to
+// English; recorded output may be in any language.
 
-// errorWords are those of gcc and javac for an error; a fatal one has the
-// same word in it.
+// errorWords returns the words of gcc and javac for an error; a fatal error contains the same
+// word.
 func errorWords() []string {
 	return []string{
 		"error", "erreur", "fehler", "errore", "erro", "\u30a8\u30e9\u30fc", "\u9519\u8bef", "\u932f\u8aa4", "\uc624\ub958", "\u043e\u0448\u0438\u0431\u043a\u0430",
@@ -19,7 +19,7 @@ func errorWords() []string {
 	}
 }
 
-// warningWords are those for a warning.
+// warningWords returns the words for a warning.
 func warningWords() []string {
 	return []string{
 		"warning", "attention", "avertissement", "warnung", "aviso", "attenzione", "avviso", "\u8b66\u544a", "\uacbd\uace0",
@@ -28,8 +28,7 @@ func warningWords() []string {
 	}
 }
 
-// spoken returns the severity that a word of any of these languages means,
-// empty for one that means none.
+// spoken returns the severity of a word in any of these languages, "" if it means none.
 func spoken(word string) nexus.Severity {
 	word = strings.ToLower(strings.TrimSpace(word))
 	has := func(all []string) bool {
@@ -47,7 +46,7 @@ func spoken(word string) nexus.Severity {
 	}
 }
 
-// Built are MSBuild's words for a build that succeeded.
+// Built returns MSBuild's words for a successful build.
 func Built() []string {
 	return []string{
 		"Build succeeded", "Der Buildvorgang wurde erfolgreich ausgef\u00fchrt", "La g\u00e9n\u00e9ration a r\u00e9ussi", "Compilaci\u00f3n correcta",
@@ -59,7 +58,7 @@ func Built() []string {
 	}
 }
 
-// DotNetFailed are the words that dotnet test puts in front of a test that failed.
+// DotNetFailed returns the words that dotnet test prints before a failed test.
 func DotNetFailed() []string {
 	return []string{
 		"Failed", "Fehler", "\u00c9chou\u00e9", "Con error", "Non superato", "\u5931\u6557", "\uc2e4\ud328", "Niepowodzenie", "Com falha",

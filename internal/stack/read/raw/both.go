@@ -6,10 +6,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Both joins what a tool printed with what its report says about the same run:
-// the report counts and names, and the worse word of the two holds. A report
-// that knows of fewer failures than were printed is not whole; one that knows
-// of more that passed is not of this run alone.
+// Both merges a tool's output and its report file about the same run: counts and names come
+// from the report, and the worse of the two states counts. A report with fewer failures than
+// were printed is incomplete; one with more passed tests is not of this run alone.
 func Both(printed, report Report) Report {
 	red := printed.State == nexus.Fail || printed.State == nexus.Environmental
 	switch {
@@ -21,7 +20,7 @@ func Both(printed, report Report) Report {
 		}
 		return printed
 	case red:
-		of := []string{CodeTest, CodeExit, CodeEnvironment, CodeMissing} // the report says more of these
+		of := []string{CodeTest, CodeExit, CodeEnvironment, CodeMissing} // the report has more details on these
 		report.Findings = NormalizeFindings(slices.Concat(report.Findings, slices.DeleteFunc(slices.Clone(printed.Findings), func(f nexus.Finding) bool { return slices.Contains(of, f.Code) })))
 	case printed.Counted && !printed.Partly:
 		report.Counts.Passed = min(report.Counts.Passed, printed.Counts.Passed)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Document finds the JSON value in what a tool printed: in standard output
-// first, after lines of other kinds. It decodes it into v; ok is false where
-// there is none, and broken says that one begins and does not end.
+// Document finds the JSON value in a tool's output, standard output first, after lines of other
+// kinds. It decodes it into v; ok is false if there is none, and broken is true if one begins
+// and does not end.
 func (in Input) Document(v any) (ok, broken bool) {
 	for _, data := range [][]byte{in.Stdout, in.Stderr} {
 		for at := 0; at < len(data); {
@@ -32,7 +32,7 @@ func (in Input) Document(v any) (ok, broken bool) {
 	return false, broken
 }
 
-// ordinary reports whether a line only looks as if JSON began: "[warn] x".
+// ordinary reports whether a line only looks like the beginning of JSON: "[warn] x".
 func ordinary(line []byte) bool {
 	if line[0] != '[' {
 		return false

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// gone are the words with which a tool says that the file which it was to run
-// or to read is not there, the file in the group.
+// gone matches the messages of a tool whose input file or script does not exist, with the file
+// in the group.
 const gone = `^(?:` +
 	`(?:\S*/)?\w*sh: (?:line )?(?:\d+: )?(\S*/\S*|\S+\.\w+): (?:No such file or directory|not found|cannot open .*)` +
 	`|g?make(?:\[\d+\])?: (\S*/\S*): No such file or directory` +
@@ -29,9 +29,8 @@ const gone = `^(?:` +
 	`|(?:\S+: )*(?:failed to .*: )?open (\S+): no such file or directory` +
 	`)$`
 
-// MissingFileFinding returns what a tool says where the file that it was started with is not
-// there. It is to be asked only where nothing else is known to be wrong: code
-// that misses a file says so in the same words.
+// MissingFileFinding returns the message of a tool whose input file or script does not exist.
+// Call it only if no other problem is known: code that misses a file prints the same words.
 func MissingFileFinding(in Input, all []string) (nexus.Finding, bool) {
 	re := regexp.MustCompile(gone)
 	loaded := regexp.MustCompile(`^Error: Cannot find module '(.+)'$`)

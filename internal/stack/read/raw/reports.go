@@ -10,14 +10,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Blocks reports whether a finding is more than a remark: an error, and not a
-// warning.
+// Blocks reports whether a finding is an error and not a warning or a remark.
 func Blocks(f nexus.Finding) bool {
 	return f.Severity != nexus.Minor && f.Severity != nexus.Suggestion
 }
 
-// Check is the report of a tool that looks at code: a compiler, a linter, a
-// formatter. Known says that it printed what it prints when all is well.
+// Check returns the report of a tool that checks code: a compiler, a linter, a formatter. Known
+// is true if its output is the one that it prints when all is well.
 func (in Input) Check(found []nexus.Finding, known bool) Report {
 	r := Report{Findings: found}
 	switch {
@@ -37,10 +36,10 @@ func (in Input) Check(found []nexus.Finding, known bool) Report {
 	return r
 }
 
-// Killed reports whether somebody else ended the tool.
+// Killed reports whether the tool was killed from outside.
 func (in Input) Killed() bool { return in.Exit < 0 || in.Exit == 137 }
 
-// UnexplainedFailure is the report of a tool that failed and named nothing in the code.
+// UnexplainedFailure returns the report of a tool that failed and named nothing in the code.
 func (in Input) UnexplainedFailure() Report {
 	if f, ok := MissingFileFinding(in, in.Text()); ok {
 		return Report{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
@@ -51,8 +50,8 @@ func (in Input) UnexplainedFailure() Report {
 	return Report{State: nexus.Fail, Findings: []nexus.Finding{{Code: CodeExit, Message: in.Last()}}}
 }
 
-// UnexplainedTestFailure is the report of a runner that failed and named no test: it ran none,
-// if it says that it could not load a file.
+// UnexplainedTestFailure returns the report of a runner that failed and named no test. If it
+// could not load a file, it ran none.
 func (in Input) UnexplainedTestFailure() Report {
 	all := in.Text()
 	if _, ok := MachineFaultFinding(all); ok {
@@ -67,28 +66,28 @@ func (in Input) UnexplainedTestFailure() Report {
 	return in.UnexplainedFailure()
 }
 
-// Run is what a runner said about the tests that it ran.
+// Run is a runner's output about the tests that it ran.
 type Run struct {
 	Findings []nexus.Finding
 	Counts   nexus.Counts
-	Counted  bool // it said how many there were
-	Partly   bool // it need not have said all
-	Planned  int  // how many it meant to run; 0 is unknown
-	Empty    bool // it says itself that there are none
+	Counted  bool // it printed their number
+	Partly   bool // its output may be incomplete
+	Planned  int  // planned number of tests; 0 is unknown
+	Empty    bool // it reports that there are none
 	Flaky    []nexus.Flake
 	Tests    []Test
-	Green    bool // whatever it sums up, and it does each time that it ends, names no failure
+	Green    bool // all its summaries, one at each end, are without failures
 }
 
-// green drops what only looks as if a test had failed, because a test printed
-// it: the runner itself sums up that all passed, and exits with code 0.
+// green removes findings that only look like failed tests because a test printed them: the
+// runner's own summary has no failure, and it exits with code 0.
 func (in Input) green(r *Run) {
 	if in.Exit == 0 && !in.Guess && !in.Cut && r.Green && r.Counted && r.Counts.Failed == 0 && r.Counts.Passed > 0 {
 		r.Findings = slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool { return Blocks(f) && f.Code != CodeVanished && f.Code != "unhandled" })
 	}
 }
 
-// Suite is the report of a tool that runs tests.
+// Suite returns the report of a tool that runs tests.
 func (in Input) Suite(r Run) Report {
 	in.green(&r)
 	out := Report{Findings: r.Findings, Counts: r.Counts, Counted: r.Counted, Partly: r.Partly, Flaky: r.Flaky, Tests: r.Tests}
@@ -106,7 +105,7 @@ func (in Input) Suite(r Run) Report {
 	}
 	switch {
 	case none != "":
-		out.State, out.Why, out.Counts.Failed = nexus.NotRun, none, 0 // what failed are files
+		out.State, out.Why, out.Counts.Failed = nexus.NotRun, none, 0 // the failures are files
 	case red:
 		out.State = nexus.Fail
 		if len(out.Findings) == 0 {
@@ -144,8 +143,8 @@ func (in Input) gone() bool {
 	return ok
 }
 
-// coverage returns the complaint of a runner that its tests went through too
-// little: then it fails although every test passed.
+// coverage returns the error of a runner whose test coverage is too low: it fails although
+// every test passed.
 func coverage(in Input) *nexus.Finding {
 	if in.Exit == 0 {
 		return nil
@@ -159,8 +158,8 @@ func coverage(in Input) *nexus.Finding {
 	return nil
 }
 
-// MachineFaultFinding returns what a tool says when not the code is at fault but the
-// machine: a program that is missing, no room, no memory, no network.
+// MachineFaultFinding returns a message that blames the machine and not the code: a missing
+// program, a full disk, no memory, no network.
 func MachineFaultFinding(all []string) (nexus.Finding, bool) {
 	missing := missingTool()
 	var other nexus.Finding
@@ -185,8 +184,8 @@ func MachineFaultFinding(all []string) (nexus.Finding, bool) {
 	return other, other.Message != ""
 }
 
-// unfetched is what cargo says when it has not what a project needs: what that
-// is stands before its word on the mode.
+// unfetched returns cargo's message about a dependency that it does not have: its name is in a
+// line before the one about the offline mode.
 func unfetched(before []string, f nexus.Finding) nexus.Finding {
 	for _, l := range before {
 		if rest, ok := strings.CutPrefix(l, "error: "); ok && len(rest) < 400 {
@@ -198,7 +197,7 @@ func unfetched(before []string, f nexus.Finding) nexus.Finding {
 	return f
 }
 
-// MissingToolFinding is the finding that a tool is not installed.
+// MissingToolFinding returns the finding that a tool is not installed.
 func MissingToolFinding(tool, said string) nexus.Finding {
 	return nexus.Finding{Code: CodeMissing, Message: said, Advice: "Install " + tool + hint(tool) + ", or turn the gate off in nexus.toml."}
 }
@@ -226,8 +225,8 @@ func missingTool() []*regexp.Regexp {
 	}
 }
 
-// UnknownCommand returns the command that a shell did not find, in whichever language
-// it says so, and what it said. It holds for exit code 127 alone.
+// UnknownCommand returns the command that a shell did not find, in any language of the shell,
+// and the message. It is valid only for exit code 127.
 func UnknownCommand(all []string) (tool, said string) {
 	shell := regexp.MustCompile(`^(?:\S*/)?\w*sh: (?:[^\s:]+ \d+[ \x{a0}]?: |\d+: )?([\w./@+-]+)[ \x{a0}]?: \S.*$`)
 	for _, l := range all {
@@ -248,7 +247,7 @@ func troubled(l string) bool {
 	}, func(s string) bool { return strings.Contains(l, s) })
 }
 
-// hint says where a tool comes from, as far as that is known.
+// hint returns how to install a tool, as far as that is known.
 func hint(tool string) string {
 	npm := map[string]string{
 		"tsc": "typescript", "eslint": "eslint", "prettier": "prettier", "biome": "@biomejs/biome", "vitest": "vitest", "jest": "jest",
@@ -272,7 +271,7 @@ func hint(tool string) string {
 	return " (" + from + ")"
 }
 
-// NormalizeFindings orders findings by place and drops doubles.
+// NormalizeFindings orders findings by position and removes duplicates.
 func NormalizeFindings(all []nexus.Finding) []nexus.Finding {
 	for i := range all {
 		f := &all[i]
@@ -283,7 +282,7 @@ func NormalizeFindings(all []nexus.Finding) []nexus.Finding {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Test, b.Test), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
 	})
-	enough := len(all) >= Enough // before doubles are dropped: readers stop there
+	enough := len(all) >= Enough // before duplicates are removed: readers stop there
 	all = slices.Compact(all)
 	if enough {
 		all = append(all[:min(len(all), Enough-1)], nexus.Finding{Code: CodeMore, Message: fmt.Sprintf("and more findings than the %d that are looked at", Enough-1)})
@@ -291,8 +290,8 @@ func NormalizeFindings(all []nexus.Finding) []nexus.Finding {
 	return all
 }
 
-// LimitFindings returns what of findings is shown and recorded. What is left out are
-// remarks first, and the last one says how many.
+// LimitFindings returns the findings that are shown and recorded. It omits remarks first; the
+// last finding contains the number of omitted ones.
 func LimitFindings(all []nexus.Finding) []nexus.Finding {
 	more := len(all) - MaxFindings
 	if more <= 0 {

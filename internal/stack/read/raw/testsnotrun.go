@@ -13,9 +13,8 @@ import (
 // Begun begins the message of a test that began and did not end.
 const Begun = "the test started and never ended"
 
-// IsTestsNotRun reports whether a finding of a test runner says that tests did not run:
-// a file or a package of tests could not be loaded or built, or tests were
-// there and never began.
+// IsTestsNotRun reports whether a finding of a test runner means that tests did not run: a file
+// or a package of tests could not be loaded or built, or tests existed and never began.
 func IsTestsNotRun(f nexus.Finding) bool {
 	switch f.Code {
 	case CodeVanished:
@@ -28,9 +27,8 @@ func IsTestsNotRun(f nexus.Finding) bool {
 	return f.Test == ""
 }
 
-// NoTestsReason says why no test ran, where that is what a runner's findings and
-// counts come to: none passed, and all that it names could not run. It is empty
-// where a test ran.
+// NoTestsReason returns why no test ran, if a runner's findings and counts show that: none
+// passed, and all that it names could not run. It returns "" if a test ran.
 func NoTestsReason(found []nexus.Finding, c nexus.Counts) string {
 	var unrun []nexus.Finding
 	for _, f := range found {
@@ -49,7 +47,7 @@ func NoTestsReason(found []nexus.Finding, c nexus.Counts) string {
 	lines := strings.Split(first.Message, "\n")
 	text := lines[0]
 	if i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "Error") && !strings.HasPrefix(l, "Failure/") }); i >= 0 {
-		text = strings.TrimSpace(lines[i]) // of a traceback, what it ends with
+		text = strings.TrimSpace(lines[i]) // the last line of a traceback
 	}
 	text = strings.TrimPrefix(fmt.Sprintf("%s: %s", cmp.Or(first.File, first.Test), text), ": ")
 	if len(unrun) == 1 {
@@ -58,16 +56,15 @@ func NoTestsReason(found []nexus.Finding, c nexus.Counts) string {
 	return fmt.Sprintf("no test ran, for %d reasons, the first of them: %s", len(unrun), text)
 }
 
-// unloadable is how interpreters say that they cannot load a file.
+// unloadable matches the messages of interpreters that cannot load a file.
 const unloadable = `^(?:#\s+)?(?:E\s+)?(?:Uncaught )?(?:` +
 	`Error: Cannot find (?:module|package) |Error \[ERR_\w*(?:MODULE|PACKAGE|IMPORT)\w*\]: |SyntaxError(?: \[\w+\])?: |TypeError \[ERR_UNKNOWN_FILE_EXTENSION\]: |` +
 	`ModuleNotFoundError: |ImportError(?:: | while loading )|IndentationError: |TabError: |` +
 	`.*cannot load such file -- .*\(LoadError\)$|.*\(SyntaxError\)$|[^\s:]+\.rb:\d+: syntax error, |` +
 	`(?:PHP )?Fatal error:  (?:Uncaught Error: Failed opening required|Uncaught Error: Class |require)|(?:PHP )?Parse error:  )`
 
-// Unloadable returns what an interpreter says about a file that it cannot load.
-// Where a command that is to run tests says that, and nothing of any test, it
-// ran none.
+// Unloadable returns the message of an interpreter that cannot load a file. A test command that
+// prints this, and nothing about any test, ran none.
 func Unloadable(all []string) (nexus.Finding, bool) {
 	re := regexp.MustCompile(unloadable)
 	i := slices.IndexFunc(all, func(l string) bool { return len(l) < 4096 && re.MatchString(l) })
@@ -77,10 +74,9 @@ func Unloadable(all []string) (nexus.Finding, bool) {
 	return nexus.Finding{Code: CodeCompile, Message: strings.TrimSpace(strings.TrimPrefix(all[i], "#"))}, true
 }
 
-// MarkUnloadableFiles turns findings that name a file as if it were a test that failed into
-// what they are, where the interpreter said just before that it could not load
-// that file. Reported is a pattern of the lines with which the runner says how
-// a file ended, the file in its group.
+// MarkUnloadableFiles corrects findings that present a file as a failed test, if the
+// interpreter reported just before that it could not load that file. Reported is a pattern of
+// the runner's line with the result of a file, with the file in its group.
 func (in Input) MarkUnloadableFiles(all []string, reported string, found []nexus.Finding) {
 	re, end := regexp.MustCompile(unloadable), regexp.MustCompile(reported)
 	why, last := map[string]string{}, ""

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Lines splits output into lines without line ends, colours and other control
-// characters; a carriage return starts its line again, as on a terminal.
+// Lines splits output into lines without line ends, colours and other control characters; a
+// carriage return starts its line again, as on a terminal.
 func Lines(data []byte) []string {
 	if len(data) == 0 {
 		return nil
@@ -24,10 +24,10 @@ func Lines(data []byte) []string {
 	return all
 }
 
-// longest is the longest line that is kept whole.
+// longest is the length of the longest line that is not cut.
 const longest = 64 << 10
 
-// Clean makes a line of it.
+// Clean returns one line without control characters.
 func Clean(l []byte) string {
 	l = bytes.TrimSuffix(l, []byte("\r"))
 	if i := bytes.LastIndexByte(l, '\r'); i >= 0 {
@@ -39,8 +39,8 @@ func Clean(l []byte) string {
 	return Plain(string(l))
 }
 
-// Plain drops escape sequences, control characters but the tab, and bytes
-// that are not UTF-8.
+// Plain removes escape sequences, control characters except the tab, and bytes that are not
+// UTF-8.
 func Plain(s string) string {
 	if printable(s) {
 		return s
@@ -100,7 +100,7 @@ func escape(s string) int {
 
 const maxMessage = 2000
 
-// Clip bounds a message.
+// Clip limits the length of a message.
 func Clip(s string) string {
 	s = strings.TrimSpace(s)
 	if len(s) <= maxMessage {
@@ -113,11 +113,11 @@ func Clip(s string) string {
 	return s[:end] + " ..."
 }
 
-// Place makes a file name relative to the root. What lies outside has none.
+// Place returns a file name relative to the root, "" for a file outside of it.
 func (in Input) Place(file string) string {
 	file = strings.TrimPrefix(filepath.ToSlash(strings.TrimSpace(file)), "file://")
 	if begin, _, ok := strings.Cut(file, "?"); ok && !strings.Contains(begin, "://") {
-		file = begin // what a loader adds to a module
+		file = begin // a suffix that a loader adds to a module
 	}
 	absolute := path.IsAbs(file)
 	if root := strings.TrimSuffix(in.Root, "/"); root != "" {
@@ -135,7 +135,7 @@ func (in Input) Place(file string) string {
 	return file
 }
 
-// Number reads a number that stands in a text; 0 where it is none.
+// Number parses a number; it returns 0 if the text is none.
 func Number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > 1<<30 {
@@ -147,8 +147,7 @@ func Number(s string) int {
 // Text returns all lines, those of standard output first.
 func (in Input) Text() []string { return append(Lines(in.Stdout), Lines(in.Stderr)...) }
 
-// Last is what to show where a tool failed without a message that is understood:
-// the end of what it said.
+// Last returns the end of the output, to show if a tool failed without a known message.
 func (in Input) Last() string {
 	all := slices.DeleteFunc(in.Text(), func(s string) bool { return strings.TrimSpace(s) == "" })
 	if len(all) == 0 {
@@ -157,7 +156,7 @@ func (in Input) Last() string {
 	return strings.TrimSpace(strings.Join(all[max(0, len(all)-20):], "\n"))
 }
 
-// Tail keeps the beginning and the end of a long text.
+// Tail stores the beginning and the end of a long text.
 type Tail struct {
 	head, end []byte
 	lost      bool
@@ -165,7 +164,7 @@ type Tail struct {
 
 const keep = 64 << 10
 
-// Add goes on with the text.
+// Add appends text.
 func (t *Tail) Add(s string) {
 	if room := keep - len(t.head); room > 0 && len(t.end) == 0 {
 		n := min(room, len(s))
@@ -179,7 +178,7 @@ func (t *Tail) Add(s string) {
 	}
 }
 
-// Text returns what is kept of it.
+// Text returns the stored parts.
 func (t *Tail) Text() []byte {
 	if t.lost {
 		return bytes.Join([][]byte{t.head, t.end}, []byte("\n...\n"))
@@ -187,8 +186,7 @@ func (t *Tail) Text() []byte {
 	return append(t.head[:len(t.head):len(t.head)], t.end...)
 }
 
-// Raised returns the exception that ends a Python traceback, if this was its
-// innermost frame.
+// Raised returns the exception that ends a Python traceback, if this was its innermost frame.
 func Raised(rest []string) string {
 	for i, l := range rest {
 		switch {

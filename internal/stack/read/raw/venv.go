@@ -7,9 +7,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// EmptyVenvReport is the report of a command that Python's package manager ran in a
-// virtual environment which it made just then: none of what the project needs
-// is in it, and what comes of that says nothing about the tree.
+// EmptyVenvReport returns the report of a command that Python's package manager ran in a
+// virtual environment that it had just created: the project's dependencies are missing in it,
+// so the result does not apply to the tree.
 func EmptyVenvReport(in Input) (Report, bool) {
 	made := map[string]string{
 		"poetry": `^Creating virtualenv \S+ in `, "pipenv": `^Creating a virtualenv for this project|^No virtualenv has been created for this project`,
@@ -23,7 +23,7 @@ func EmptyVenvReport(in Input) (Report, bool) {
 	re := regexp.MustCompile(made[manager])
 	for _, stream := range [][]byte{in.Stderr, in.Stdout} {
 		for i, l := range Lines(stream[:min(len(stream), 4<<10)]) {
-			if i == 10 { // it is said before anything runs
+			if i == 10 { // the message comes before anything runs
 				break
 			}
 			if !re.MatchString(l) {

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// covered is the report of a file that says what tests went through.
+// covered returns the report of a coverage file.
 func covered(in raw.Input, c raw.Coverage, whole bool) raw.Report {
 	r := raw.Report{Coverage: c, State: nexus.Pass}
 	switch {
@@ -27,8 +27,8 @@ func covered(in raw.Input, c raw.Coverage, whole bool) raw.Report {
 	return r
 }
 
-// Percent reads how much was covered from what a report of coverage says about
-// itself, and false where it says something else.
+// Percent parses the covered percentage in a coverage report's summary, and returns false for
+// any other text.
 func Percent(why string) (float64, bool) {
 	var percent float64
 	var lines int
@@ -101,7 +101,7 @@ func Cobertura(in raw.Input) raw.Report {
 			case "method":
 				class = true
 			case "line":
-				if !class { // those of a method are in its class once more
+				if !class { // lines of a method are repeated in its class
 					hit(&counted.Lines, attr(e, "hits"))
 				}
 			}
@@ -116,8 +116,8 @@ func Cobertura(in raw.Input) raw.Report {
 	return covered(in, c, root && whole)
 }
 
-// JaCoCo reads its XML, of several modules one after the other. A line was run
-// when an instruction of it was.
+// JaCoCo reads its XML, of several modules one after the other. A line is covered if one of its
+// instructions is.
 func JaCoCo(in raw.Input) raw.Report {
 	var c raw.Coverage
 	open, whole := 0, false

@@ -9,8 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// CSV reads a table of any kind whose first line names a file and a line, and
-// what is wrong there.
+// CSV reads a table of any kind whose first line has columns for a file, a line and a message.
 func CSV(in raw.Input) raw.Report {
 	var found []nexus.Finding
 	all := raw.Lines(in.Stdout)
@@ -44,7 +43,7 @@ func CSV(in raw.Input) raw.Report {
 	return in.Check(found, true)
 }
 
-// columns returns where in a row which word stands.
+// columns returns the index of each column by its word.
 func columns(l string) map[string]int {
 	names := map[string]int{}
 	if !strings.Contains(l, ",") || len(l) > 1000 {

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// jsonTests is what reports of tests in JSON have in common: a sum, and a list of
-// tests with how each ended. The Common Test Report Format has them below results.
+// jsonTests is the common part of JSON test reports: a summary, and a list of tests with their
+// results. The Common Test Report Format has them below results.
 type jsonTests struct {
 	Summary map[string]any `json:"summary"`
 	Tests   []jsonTest     `json:"tests"`
@@ -62,7 +62,7 @@ func JSONTests(in raw.Input) raw.Report {
 	return in.Suite(run)
 }
 
-// addTo adds what a value says, if it is a report.
+// addTo adds the tests of a value, if it is a report.
 func (v jsonTests) addTo(in raw.Input, run *raw.Run) {
 	if v.Results != nil {
 		v = *v.Results
@@ -97,7 +97,7 @@ func (v jsonTests) addTo(in raw.Input, run *raw.Run) {
 	}
 }
 
-// finding is what a test that failed says.
+// finding returns the finding of a failed test.
 func (t jsonTest) finding(in raw.Input, name string) nexus.Finding {
 	f := nexus.Finding{Code: raw.CodeTest, Test: name, Message: strings.TrimSpace(cmp.Or(t.Message, t.Call.Crash.Message, t.Call.Longrepr)), Stack: strings.TrimSpace(t.Trace)}
 	f.Message = cmp.Or(f.Message, "failed without a message")

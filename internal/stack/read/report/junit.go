@@ -22,8 +22,8 @@ type unit struct {
 	flaky             int
 }
 
-// junit reads the elements one after the other, so that a file that was cut
-// off, and several in a row, tell what they can.
+// junit reads the elements one after the other, so that a truncated file, and several in a row,
+// are read as far as possible.
 type junit struct {
 	in     raw.Input
 	run    raw.Run
@@ -33,11 +33,11 @@ type junit struct {
 	plan   int    // of the outermost one
 	seen   int    // cases in it
 	at     *unit
-	inside bool // an element that explains a failure
-	system bool // an element that holds what the test wrote
+	inside bool // inside an element that explains a failure
+	system bool // inside an element with the test's own output
 }
 
-// linter is how linters say in a report of tests where something is wrong.
+// linter matches the form in which linters write a position in a test report.
 var linter = pattern.Lazy(`^line (\d+), col (\d+), `)
 
 // JUnit reads the XML that nearly every runner can write.
@@ -179,7 +179,7 @@ func (j *junit) close(u *unit) {
 	}
 	if f.File == "" {
 		f.File, f.Line = j.in.Place(u.file), u.line
-		if m := linter().FindStringSubmatch(strings.TrimSpace(u.said.String())); m != nil && u.file == "" { // a linter, of a file that is its suite
+		if m := linter().FindStringSubmatch(strings.TrimSpace(u.said.String())); m != nil && u.file == "" { // a linter; its suite is the file
 			f.File, f.Line, f.Column = j.in.Place(j.suite), raw.Number(m[1]), raw.Number(m[2])
 			j.run.Findings = append(j.run.Findings, f)
 			return
@@ -208,7 +208,7 @@ func (j *junit) relative(name string) string {
 	return name
 }
 
-// title names a test as people do.
+// title returns the readable name of a test.
 func title(class, name string) string {
 	switch {
 	case class == "" || class == name || class == "test" || strings.HasPrefix(name, class):

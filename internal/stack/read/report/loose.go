@@ -15,18 +15,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// deepest bounds how far values are followed into each other.
+// deepest limits the nesting depth of values.
 const deepest = 12
 
-// loose collects findings from values whose makers agree on no format, but on
-// what they call a file, a line and a message.
+// loose collects findings from values that have no common format, but common names for a file,
+// a line and a message.
 type loose struct {
 	in    raw.Input
 	found []nexus.Finding
 }
 
-// JSON reads JSON of any kind that names files, lines and what is wrong there:
-// one value, or one in each line. Compilers and linters have many such.
+// JSON reads JSON of any kind with files, lines and messages: one value, or one in each line.
+// Many compilers and linters print such JSON.
 func JSON(in raw.Input) raw.Report {
 	l := loose{in: in}
 	values, whole := 0, true
@@ -41,8 +41,8 @@ func JSON(in raw.Input) raw.Report {
 	return r
 }
 
-// stream reads the values of a stream, each of which begins a line; ok says
-// that all of them end.
+// stream reads the values of a stream, each of which begins a line; ok reports whether all of
+// them end.
 func (l *loose) stream(data []byte) (values int, ok bool) {
 	ok = true
 	for len(data) > 0 && len(l.found) < raw.Enough {
@@ -67,7 +67,7 @@ func (l *loose) stream(data []byte) (values int, ok bool) {
 	return values, ok
 }
 
-// The words for the same thing, see [plain].
+// fileWords and the functions below return the different names of the same field; see [plain].
 func fileWords() []string {
 	return []string{"file", "filename", "path", "filepath", "uri"}
 }
@@ -90,13 +90,13 @@ func codeWords() []string {
 	return []string{"code", "rule", "ruleid", "rulename", "symbol", "checkname", "option", "check", "linter", "testid", "id"}
 }
 
-// placeWords are those below which a place stands, the one that counts first.
+// placeWords returns the names of fields that contain a position, by precedence.
 func placeWords() []string {
 	return []string{"location", "locations", "labels", "range", "span", "spans", "caret", "pos", "position", "positions", "start", "begin", "lines"}
 }
 
-// walk looks for findings in a value, and below it. What is said about the file
-// further up holds for what is below.
+// walk searches a value for findings, at any depth. A file name at an upper level applies to
+// the levels below.
 func (l *loose) walk(v any, above nexus.Finding, depth int) {
 	named := regexp.MustCompile(`^(?:/|\w:\\|\./)?[\w@.-]+(?:[/\\][\w@.-]+)+\.\w+$`)
 	if depth > deepest || len(l.found) >= raw.Enough {
@@ -117,11 +117,11 @@ func (l *loose) walk(v any, above nexus.Finding, depth int) {
 			return
 		}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if strings.HasPrefix(k, "suppressed") { // somebody said in the code that it is no finding
+			if strings.HasPrefix(k, "suppressed") { // the code marks it as no finding
 				continue
 			}
 			file := f.File
-			if named.MatchString(k) { // what is below is about that file
+			if named.MatchString(k) { // the values below belong to that file
 				file = k
 			}
 			l.walk(v[k], nexus.Finding{File: file}, depth+1)
@@ -129,7 +129,7 @@ func (l *loose) walk(v any, above nexus.Finding, depth int) {
 	}
 }
 
-// add takes a finding.
+// add adds a finding.
 func (l *loose) add(v map[string]any, f nexus.Finding) {
 	f.Code = raw.Plain(text(v, codeWords()))
 	if code, ok := v["code"].(map[string]any); ok {
@@ -149,7 +149,7 @@ func (l *loose) add(v map[string]any, f nexus.Finding) {
 	}
 }
 
-// place reads a place from a value, or from what is called a place below it.
+// place reads a position from a value, or from one of its fields for positions.
 func (l *loose) place(v map[string]any, f *nexus.Finding, depth int) {
 	f.File = cmp.Or(text(v, fileWords()), f.File, text(v, []string{"source"}))
 	if n := number(v, lineWords()); n > 0 && f.Line == 0 {
@@ -169,8 +169,7 @@ func (l *loose) place(v map[string]any, f *nexus.Finding, depth int) {
 	}
 }
 
-// first is the value of a list that says about itself that it is the main one, or
-// the one that is first.
+// first returns the value of a list that is marked as the main one, or else the first one.
 func first(all []any) any {
 	for _, v := range all {
 		if m, ok := v.(map[string]any); ok && m["is_primary"] == true || m["primary"] == true {
@@ -183,8 +182,7 @@ func first(all []any) any {
 	return all[0]
 }
 
-// plain writes the names of a value in one way: lineNumber, line_number and
-// LineNumber are one word.
+// plain normalizes the names in a value: lineNumber, line_number and LineNumber are one word.
 func plain(v map[string]any) map[string]any {
 	names := make(map[string]any, len(v))
 	for k, x := range v {
@@ -218,8 +216,8 @@ func number(v map[string]any, words []string) int {
 	return 0
 }
 
-// XML reads XML of any kind whose elements have a file and a line, and say
-// themselves or around them what is wrong there.
+// XML reads XML of any kind whose elements have a file and a line, and a message in them or
+// around them.
 func XML(in raw.Input) raw.Report {
 	var found []nexus.Finding
 	var above []nexus.Finding
@@ -251,7 +249,7 @@ func XML(in raw.Input) raw.Report {
 	return in.Check(found, root != "" && whole)
 }
 
-// element adds to what is known above an element what it says itself.
+// element adds the attributes of an element to those of the elements around it.
 func element(e xml.StartElement, f nexus.Finding) nexus.Finding {
 	any := func(words ...string) (s string) {
 		for _, w := range words {

@@ -1,6 +1,5 @@
-// Package report reads the formats that machines write for machines: JUnit,
-// TAP, SARIF, Checkstyle, and what tests covered as LCOV, Cobertura or the
-// profile of go test.
+// Package report reads machine-readable formats: JUnit, TAP, SARIF, Checkstyle, and coverage as
+// LCOV, Cobertura or the profile of go test.
 package report
 
 import (
@@ -16,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// document returns a decoder that begins at the first element of the output,
-// standard output first, nil where there is none.
+// document returns a decoder that begins at the first element of the output, standard output
+// first; nil if there is none.
 func document(in raw.Input) *xml.Decoder {
 	for _, data := range [][]byte{in.Stdout, in.Stderr} {
 		for at := 0; at < len(data); at++ {
@@ -37,9 +36,9 @@ func document(in raw.Input) *xml.Decoder {
 	return nil
 }
 
-// tokens yields what the XML of reports says that begin with one of the elements,
-// standard output first, each as far as it goes. What a command prints before,
-// between and behind them may look like XML, too.
+// tokens yields the XML tokens of reports that begin with one of the elements, standard output
+// first, each as far as it can be parsed. The output before, between and after them may look
+// like XML, too.
 func tokens(in raw.Input, elements string) iter.Seq[xml.Token] {
 	begin := regexp.MustCompile(`<(?:` + elements + `)[\s/>]`)
 	return func(yield func(xml.Token) bool) {
@@ -56,8 +55,8 @@ func tokens(in raw.Input, elements string) iter.Seq[xml.Token] {
 	}
 }
 
-// readElement yields the tokens of one element at the beginning of a text, and returns
-// where it ends, or what of it is broken begins.
+// readElement yields the tokens of one element at the beginning of a text, and returns the
+// position of its end, or of the first broken part.
 func readElement(data []byte, yield func(xml.Token) bool) (n int64, more bool) {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	d.Strict = false
@@ -159,7 +158,7 @@ type sarif struct {
 	}
 }
 
-// SARIF reads the results of all runs. What is suppressed is no finding.
+// SARIF reads the results of all runs. A suppressed result is no finding.
 func SARIF(in raw.Input) raw.Report {
 	var s sarif
 	ok, broken := in.Document(&s)
@@ -193,7 +192,7 @@ func SARIF(in raw.Input) raw.Report {
 	return in.Check(found, true)
 }
 
-// unescape takes percent signs out of an address of a file.
+// unescape decodes percent signs in the address of a file.
 func unescape(uri string) string {
 	var b strings.Builder
 	for i := 0; i < len(uri); i++ {

@@ -17,7 +17,7 @@ func plural(n int) string {
 	return strconv.Itoa(n) + " tests"
 }
 
-// tap reads test points and what explains them.
+// tap reads test points and their explanations.
 type tap struct {
 	in      raw.Input
 	run     raw.Run
@@ -27,7 +27,7 @@ type tap struct {
 	plan    int            // at the top
 	points  int
 	planned bool
-	last    *nexus.Finding // that the lines which follow explain
+	last    *nexus.Finding // the finding that the following lines explain
 	indent  int
 	said    []string
 }
@@ -74,7 +74,7 @@ func TAP(in raw.Input) raw.Report {
 		t.run.Findings = append(t.run.Findings, nexus.Finding{Code: raw.CodeVanished, Message: "the plan is missing: the report is incomplete"})
 	}
 	for i, f := range t.run.Findings {
-		if f.Test == "bats-gather-tests" || f.Test == "setup_file failed" { // so bats says that it could not run a file
+		if f.Test == "bats-gather-tests" || f.Test == "setup_file failed" { // the form in which bats reports that it could not run a file
 			t.run.Findings[i].Code, t.run.Findings[i].Test = raw.CodeCompile, ""
 		}
 	}
@@ -82,8 +82,8 @@ func TAP(in raw.Input) raw.Report {
 	return in.Suite(t.run)
 }
 
-// comments places failures whose explanation stands apart from them, as Perl
-// and others write it on standard error.
+// comments sets the positions of failures whose explanation is separate, as Perl and others
+// write it to standard error.
 func (t *tap) comments() {
 	head := regexp.MustCompile(`^\s*#\s+Failed (?:\(TODO\) )?test(?: '(.*)')?(?: at (\S+) line (\d+)\.)?$`)
 	place := regexp.MustCompile(`^\s*#\s+at (\S+) line (\d+)\.$`)
@@ -111,8 +111,8 @@ func (t *tap) comments() {
 	}
 }
 
-// explains reports whether a line that looks like a point belongs to the
-// explanation of a failure.
+// explains reports whether a line that looks like a point belongs to the explanation of a
+// failure.
 func (t *tap) explains(indent string) bool {
 	return t.last != nil && len(indent) > t.indent && len(t.said) > 0 && strings.TrimSpace(t.said[0]) == "---" && strings.TrimSpace(t.said[len(t.said)-1]) != "..."
 }
@@ -147,7 +147,7 @@ func (t *tap) point(indent int, failed bool, text string, opens bool) {
 			t.run.Counts.Passed++
 			t.run.Tests = append(t.run.Tests, raw.Test{Name: path, State: "pass"})
 		}
-	case opens || parent && redBelow: // the points below say why
+	case opens || parent && redBelow: // the points below explain it
 	default:
 		t.run.Counts.Failed++
 		t.run.Tests = append(t.run.Tests, raw.Test{Name: path, State: "fail"})
@@ -158,7 +158,7 @@ func (t *tap) point(indent int, failed bool, text string, opens bool) {
 	}
 }
 
-// path names a point with the subtests that it is in.
+// path returns the name of a point with its enclosing subtests.
 func (t *tap) path(indent int, name string) string {
 	var all []string
 	for at := range indent {
@@ -199,7 +199,7 @@ func (t *tap) close() {
 	frame := regexp.MustCompile(`\((?:file://)?([^()\s]+?):(\d+):(\d+)\)$`)
 	for _, l := range lines {
 		if strings.HasPrefix(strings.TrimSpace(l), "stack:") {
-			f.Column = 0 // what was named before is a part of the message
+			f.Column = 0 // the position found before is a part of the message
 		}
 		if m := frame.FindStringSubmatch(l); m != nil && f.Column == 0 && t.in.Place(m[1]) != "" && !strings.Contains(m[1], "node_modules/") && !strings.HasPrefix(m[1], "node:") {
 			f.File, f.Line, f.Column = t.in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
@@ -232,7 +232,7 @@ func (t *tap) close() {
 	t.run.Findings = append(t.run.Findings, f)
 }
 
-// keyed returns the message in an explanation that names it so.
+// keyed returns the message in an explanation that has a key for it.
 func keyed(lines []string) string {
 	key := regexp.MustCompile(`^\s*(?:error|message): ['"]?(.*?)['"]?$`)
 	for i, l := range lines {
@@ -250,8 +250,8 @@ func keyed(lines []string) string {
 	return ""
 }
 
-// linted returns what a linter says in the explanation of a point that is a
-// file: all lines that it names.
+// linted returns the findings of a linter in the explanation of a point that is a file: all
+// lines that it names.
 func (t *tap) linted(f nexus.Finding, lines []string) (found []nexus.Finding) {
 	if !regexp.MustCompile(`^[^\s>]*\.[A-Za-z]\w{0,9}$`).MatchString(f.Test) {
 		return nil
@@ -273,8 +273,8 @@ func (t *tap) linted(f nexus.Finding, lines []string) (found []nexus.Finding) {
 	return found
 }
 
-// dedent ends a text where a stack begins, and takes away what its lines
-// begin with.
+// dedent cuts a text at the beginning of a stack, and removes the common indentation of its
+// lines.
 func dedent(text string) string {
 	var kept []string
 	for l := range strings.Lines(text) {
@@ -287,7 +287,7 @@ func dedent(text string) string {
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
-// unframe drops the marks around an explanation.
+// unframe removes the marks around an explanation.
 func unframe(all []string) []string {
 	var kept []string
 	for _, l := range all {
@@ -300,7 +300,7 @@ func unframe(all []string) []string {
 	return kept
 }
 
-// scalar reads the lines of a YAML block.
+// scalar joins the lines of a YAML block.
 func scalar(all []string) string {
 	var kept []string
 	indent := -1

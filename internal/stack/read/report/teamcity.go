@@ -15,7 +15,7 @@ func TeamCity(in raw.Input) raw.Report {
 	value := regexp.MustCompile(`(\w+)='((?:[^'|]|\|.)*)'`)
 	plain := strings.NewReplacer("|n", "\n", "|r", "", "|'", "'", "|[", "[", "|]", "]", "||", "|")
 	var r raw.Run
-	open := map[string]string{} // how each test stands that has not ended
+	open := map[string]string{} // state of each test that has not ended
 	for _, l := range in.Text() {
 		m := row.FindStringSubmatch(l[:min(len(l), 16<<10)])
 		if m == nil || len(r.Findings) >= raw.Enough {

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Bun reads what bun test prints, with whichever of its reporters for people.
+// Bun reads bun test, with any of its reporters for people.
 func Bun(in raw.Input) raw.Report {
 	all := in.Text()
 	for i, l := range all {
@@ -23,10 +23,10 @@ func Bun(in raw.Input) raw.Report {
 	empty := lines(all, `^No tests found!|^Test filter ".*" had no matches$|^The following filters did not match any test files:|^error: regex ".*" matched 0 tests`)
 	r.run.Empty = len(empty) > 0
 	green := r.run.Counted && r.run.Counts.Failed == 0 && r.green == ended
-	if green { // what a test prints may look like the end of one
+	if green { // the output of a test may look like the end of one
 		r.run.Findings = slices.DeleteFunc(r.run.Findings, func(f nexus.Finding) bool { return f.Test != "" })
 	} else {
-		r.run.Counts.Failed = max(r.run.Counts.Failed, r.failed) // a run that stops at the first failure does not sum up
+		r.run.Counts.Failed = max(r.run.Counts.Failed, r.failed) // a run that stops at the first failure prints no summary
 	}
 	_, troubled := raw.MachineFaultFinding(all)
 	if whole := !in.Cut && !in.Guess && !in.Killed() && !troubled; whole && len(r.run.Findings) == 0 && len(lines(all, `^bun test v\d`)) > ended+len(empty) {
@@ -35,7 +35,7 @@ func Bun(in raw.Input) raw.Report {
 			Message: fmt.Sprintf("it ended with exit code %d before all tests had, as when one of them exits", in.Exit),
 		})
 	}
-	if table := lines(all, `^All files +\|.*\|`); green && len(table) > 0 && in.Exit > 0 && len(r.run.Findings) == 0 { // it has no words for a threshold
+	if table := lines(all, `^All files +\|.*\|`); green && len(table) > 0 && in.Exit > 0 && len(r.run.Findings) == 0 { // it prints no message for a threshold
 		r.run.Findings = append(r.run.Findings, nexus.Finding{
 			Code:    raw.CodeCoverage,
 			Message: fmt.Sprintf("every test passed, and with this coverage the exit code is %d: %s", in.Exit, strings.TrimRight(table[0], " |")),
@@ -44,7 +44,7 @@ func Bun(in raw.Input) raw.Report {
 	return in.Suite(r.run)
 }
 
-// lines returns those that have the pattern.
+// lines returns the lines that match the pattern.
 func lines(all []string, pattern string) (found []string) {
 	re := regexp.MustCompile(pattern)
 	for _, l := range all {
@@ -55,18 +55,18 @@ func lines(all []string, pattern string) (found []string) {
 	return found
 }
 
-// reader is what was read so far.
+// reader holds the state of reading an output.
 type reader struct {
 	in      raw.Input
 	run     raw.Run
-	file    string   // that the tests are in
+	file    string   // that contains the tests
 	begun   bool     // a test of it ended
 	waiting []string // lines since the last test
 	failed  int      // tests that are named as failed
-	green   int      // sums that name no failure
+	green   int      // summaries without failures
 }
 
-// sums adds up what ends each run, and returns how many runs ended.
+// sums adds the summaries of all runs, and returns the number of runs that ended.
 func (r *reader) sums(all []string) (ended int) {
 	last := regexp.MustCompile(`^Ran (\d+) tests? across \d+ files?\.`)
 	kind := regexp.MustCompile(`^ ?(\d+) (pass|fail|skip|todo)$`)
@@ -98,11 +98,11 @@ func (r *reader) sums(all []string) (ended int) {
 	return ended
 }
 
-// read goes through files, tests and errors.
+// read processes files, tests and errors.
 func (r *reader) read(all []string) {
 	head := regexp.MustCompile(`^(?:::group::)?([^\s|()][^|()]*\.\w+):$`)
 	ended := regexp.MustCompile(`^(?:\((pass|fail|skip|todo)\)|([\x{2713}\x{2717}\x{bb}\x{270e}])) (.*?)(?: \(attempt (\d+)\))?(?: \[[\d.]+m?s\])?$`)
-	outside := false // the error is no test's
+	outside := false // the error belongs to no test
 	for _, l := range all {
 		if len(r.run.Findings) >= raw.Enough {
 			return
@@ -129,12 +129,12 @@ func (r *reader) read(all []string) {
 			r.waiting = append(r.waiting, l)
 		}
 	}
-	if f := r.why(); f.Line > 0 && !r.run.Counted { // cut off before the name
+	if f := r.why(); f.Line > 0 && !r.run.Counted { // truncated before the name
 		r.run.Findings = append(r.run.Findings, f)
 	}
 }
 
-// end takes the end of a test. One before any file is what code printed.
+// end processes the result of a test. A result before any file was printed by code.
 func (r *reader) end(how, name string, attempt int) {
 	f := r.why()
 	r.waiting, r.begun = nil, true
@@ -152,7 +152,7 @@ func (r *reader) end(how, name string, attempt int) {
 	}
 }
 
-// ended returns the test that failed in the line before; nil if it is none.
+// ended returns the failed test of the line before; nil if there is none.
 func (r *reader) ended() *nexus.Finding {
 	if n := len(r.run.Findings); n > 0 && len(r.waiting) == 0 && r.run.Findings[n-1].Test != "" {
 		return &r.run.Findings[n-1]
@@ -160,8 +160,8 @@ func (r *reader) ended() *nexus.Finding {
 	return nil
 }
 
-// between takes an error that is no test's: of a file that cannot be loaded,
-// or thrown when no test ran.
+// between processes an error outside of tests: a file that cannot be loaded, or an exception
+// while no test ran.
 func (r *reader) between() {
 	f := r.why()
 	f.Code = "unhandled"
@@ -172,8 +172,7 @@ func (r *reader) between() {
 	r.run.Findings, r.waiting = append(r.run.Findings, f), nil
 }
 
-// why reads the error that waits: code, a caret below it, words, and where it
-// was.
+// why parses the pending error: code, a caret below it, the message, and its position.
 func (r *reader) why() nexus.Finding {
 	caret, thrown := regexp.MustCompile(`^\s+\^$`), regexp.MustCompile(`^(?:error|\w*Error|\w*Exception)(?: \[\w+\])?: `)
 	f := nexus.Finding{Code: raw.CodeTest}
@@ -190,7 +189,7 @@ func (r *reader) why() nexus.Finding {
 		end = len(rest)
 	}
 	f.Message = strings.TrimPrefix(strings.TrimSpace(strings.Join(rest[:end], "\n")), "error: ")
-	for _, l := range rest[:end] { // a difference; what is told in a line of its own comes below
+	for _, l := range rest[:end] { // a difference; a message on a line of its own follows below
 		if want, ok := strings.CutPrefix(l, "- "); ok && f.Expected == "" && !strings.HasPrefix(want, "Expected ") {
 			f.Expected = strings.TrimSpace(want)
 		} else if have, ok := strings.CutPrefix(l, "+ "); ok && f.Actual == "" && !strings.HasPrefix(have, "Received ") {

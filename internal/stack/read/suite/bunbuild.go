@@ -7,8 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// BunBuild reads what bun build prints: code, a caret below it, words, and below
-// them where it was.
+// BunBuild reads bun build: code, a caret below it, the message, and below them the position.
 func BunBuild(in raw.Input) raw.Report {
 	all := in.Text()
 	said := regexp.MustCompile(`^(error|warn): (.+)$`)

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// DotNet reads dotnet test, and the compiler's errors before it, in whichever
-// language it speaks: its numbers come in the same order in all of them.
+// DotNet reads dotnet test, and the compiler's errors before it, in any of its languages: its
+// numbers have the same order in all of them.
 func DotNet(in raw.Input) raw.Report {
 	all := text(in)
 	c, counted := dotnetCounts(all)
@@ -34,8 +34,8 @@ func DotNet(in raw.Input) raw.Report {
 	return in.Suite(r)
 }
 
-// dotnetCounts reads the line that sums up each assembly, or the one that sums
-// up all. Its numbers must add up.
+// dotnetCounts reads the summary line of each assembly, or the one for all. Its numbers must
+// add up.
 func dotnetCounts(all []string) (c nexus.Counts, ok bool) {
 	const n, sep = `\D{1,40}?(\d+)`, ` ?[,.\x{3001}\x{ff0c}]`
 	four := n + sep + n + sep + n + sep + n + sep

@@ -25,8 +25,7 @@ type jestReport struct {
 	}
 }
 
-// JestJSON reads jest --json and vitest --reporter=json; ok is false where
-// there is none.
+// JestJSON reads jest --json and vitest --reporter=json; ok is false if there is no such JSON.
 func JestJSON(in raw.Input) (r raw.Report, ok, broken bool) {
 	var j jestReport
 	ok, broken = in.Document(&j)
@@ -81,8 +80,8 @@ type mochaFailure struct {
 	}
 }
 
-// stream reads mocha --reporter json-stream: a list of two in each line. It ends
-// with the sums; without them nothing is known.
+// stream reads mocha --reporter json-stream: a pair in each line. It ends with the summary;
+// without that the result is unknown.
 func (j *mochaReport) stream(in raw.Input) bool {
 	for line := range bytes.SplitSeq(in.Stdout, []byte("\n")) {
 		var e []json.RawMessage
@@ -94,7 +93,7 @@ func (j *mochaReport) stream(in raw.Input) bool {
 			var f mochaFailure
 			var said struct{ Err, Stack string }
 			_ = json.Unmarshal(e[1], &said)
-			_ = json.Unmarshal(e[1], &f) // of another type is what it says about the error
+			_ = json.Unmarshal(e[1], &f) // the error is a text here, and an object in f
 			f.Err.Message, f.Err.Stack = said.Err, said.Stack
 			j.Failures = append(j.Failures, f)
 		case `"end"`:
@@ -129,7 +128,7 @@ func MochaJSON(in raw.Input) (r raw.Report, ok, broken bool) {
 	return in.Suite(run), true, false
 }
 
-// scalar shows a JSON value, a string without its quotes.
+// scalar returns a JSON value as text, a string without its quotes.
 func scalar(v json.RawMessage) string {
 	var s string
 	if json.Unmarshal(v, &s) == nil {
@@ -194,7 +193,7 @@ func PlaywrightJSON(in raw.Input) (r raw.Report, ok, broken bool) {
 	return in.Suite(run), true, false
 }
 
-// deepest bounds how far suites are followed into each other.
+// deepest limits the nesting depth of suites.
 const deepest = 50
 
 func (s playSuite) walk(in raw.Input, above []string, run *raw.Run) {
@@ -222,7 +221,7 @@ func (s playSuite) walk(in raw.Input, above []string, run *raw.Run) {
 	}
 }
 
-// said returns the line of a text that holds a part of it.
+// said returns the line of a text that contains a part of it.
 func said(text, part string) string {
 	for l := range strings.Lines(text) {
 		if strings.Contains(l, part) {
@@ -232,8 +231,8 @@ func said(text, part string) string {
 	return text
 }
 
-// inFile names a test with its file, as far as that is in the tree: the same
-// titles may be in others.
+// inFile returns the name of a test with its file, if that is in the tree: other files may have
+// the same titles.
 func inFile(in raw.Input, file, title string) string {
 	if file = in.Place(file); file == "" {
 		return title
@@ -241,7 +240,7 @@ func inFile(in raw.Input, file, title string) string {
 	return file + " > " + title
 }
 
-// finding says what a failed try of a test says.
+// finding returns the finding of a failed attempt of a test.
 func (p playResult) finding(in raw.Input, name, file string) nexus.Finding {
 	f := nexus.Finding{Code: raw.CodeTest, Test: raw.Plain(name), File: in.Place(file), Message: "failed without a message"}
 	if p.Status == "timedOut" {

@@ -19,13 +19,13 @@ func Maven(in raw.Input) raw.Report {
 	stop := regexp.MustCompile(`^\s+at |^\[`)
 	for _, b := range blocks(lint.MavenHeads(all), regexp.MustCompile(`^<<< (\S*) (.*)$`), regexp.MustCompile(`^\[(?:INFO|WARNING|ERROR)\]`)) {
 		f := nexus.Finding{Code: raw.CodeTest, Test: strings.TrimPrefix(b.head[1]+"."+b.head[2], "."), Message: message(b.lines, stop)}
-		if b.head[1] == b.head[2] { // what the class does before its tests
+		if b.head[1] == b.head[2] { // code of the class that runs before its tests
 			f.Test = b.head[1]
 		}
 		javaPlace(in, &f, b.head[1], b.lines)
 		javaTold(&f)
 		if m := regexp.MustCompile(`(` + regexp.QuoteMeta(b.head[1]) + `(?:\$[A-Za-z]\w*)+)\.` + regexp.QuoteMeta(b.head[2]) + `\(`).FindStringSubmatch(f.Stack); m != nil {
-			f.Test = m[1] + "." + b.head[2] // it is in a class within
+			f.Test = m[1] + "." + b.head[2] // it is in a nested class
 		}
 		r.Findings = append(r.Findings, f)
 	}
@@ -40,8 +40,8 @@ func Maven(in raw.Input) raw.Report {
 	return in.Suite(r)
 }
 
-// surefire counts by the sums that follow the word Results: what tests print
-// may look the same. Where there are none it counts by those of each class.
+// surefire reads the counts after the word Results: tests may print similar lines. If there are
+// none it adds the counts of each class.
 func surefire(all []string) (nexus.Counts, bool) {
 	patterns := tally{
 		line: `Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+(?:, Flakes: \d+)?$`, fail: `(?:Failures|Errors): (\d+)`, skip: `Skipped: (\d+)`, total: `Tests run: (\d+)`,
@@ -66,8 +66,7 @@ func surefire(all []string) (nexus.Counts, bool) {
 	return c, counted
 }
 
-// javaPlace finds the frame of the test's class, and the file with the help
-// of the tree.
+// javaPlace finds the frame of the test's class, and the file in the tree.
 func javaPlace(in raw.Input, f *nexus.Finding, class string, all []string) {
 	where := regexp.MustCompile(`^\s*at (?:\S+/)?([\w.$]+)\.[\w$<>]+\((\w+\.\w+):(\d+)\)$`)
 	var stack []string
@@ -93,7 +92,7 @@ func javaPlace(in raw.Input, f *nexus.Finding, class string, all []string) {
 	if f.File == "" {
 		f.Line = 0
 	}
-	if f.File == "" && class != "" && in.Find != nil { // no frame of it
+	if f.File == "" && class != "" && in.Find != nil { // there is no frame of it
 		f.File = in.Find(strings.ReplaceAll(strings.Split(class, "$")[0], ".", "/") + ".java")
 	}
 	f.Stack = strings.Join(stack, "\n")
@@ -108,15 +107,15 @@ func javaTold(f *nexus.Finding) {
 	}
 }
 
-// Gradle reads the tasks that test, and the compiler's errors before them.
-// Where all pass, it says nothing of tests; their reports do.
+// Gradle reads the tasks that test, and the compiler's errors before them. If all pass it
+// prints nothing about tests; their reports do.
 func Gradle(in raw.Input) raw.Report {
 	all := text(in)
 	c, total, counted := tally{line: `^\d+ tests? completed, [1-9]\d* failed`, fail: `(\d+) failed`, skip: `(\d+) skipped`, total: `^(\d+) tests? completed`}.read(all)
 	lost, idle := lint.GradleTests(all)
 	r := raw.Run{Counts: c, Counted: counted, Partly: true, Planned: total, Empty: idle && !counted, Green: has(all, `^BUILD SUCCESSFUL`) && !has(all, `^There were failing tests`), Findings: append(errors(lint.JavaFindings(in, all)), lost...)}
 	ended := regexp.MustCompile(`^(\S.*?) > (.+) (PASSED|SKIPPED)$`)
-	for _, l := range all { // testLogging says each
+	for _, l := range all { // testLogging prints each
 		if m := ended.FindStringSubmatch(l); m != nil && !counted {
 			r.Counted = true
 			if m[3] == "PASSED" {

@@ -95,7 +95,7 @@ func rspecJSON(in raw.Input, j rspecReport) raw.Report {
 	return in.Suite(r)
 }
 
-// Minitest reads minitest, also as Rails prints it.
+// Minitest reads minitest, also in the form of Rails.
 func Minitest(in raw.Input) raw.Report {
 	all := text(in)
 	c, total, counted := tally{

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// errors keeps of a compiler's findings what keeps tests from running.
+// errors returns those of a compiler's findings that keep tests from running.
 func errors(all []nexus.Finding) []nexus.Finding {
 	var kept []nexus.Finding
 	for _, f := range all {
@@ -47,11 +47,10 @@ func Cargo(in raw.Input) raw.Report {
 	return in.Suite(r)
 }
 
-// cargoSaid keeps of what is between the lines with which a program of tests
-// begins and says that all passed those that say how its tests ended: the rest
-// they printed themselves.
+// cargoSaid returns the lines with results of tests. Of the lines between the beginning and the
+// final pass of a test program it drops the others: the tests printed them.
 func cargoSaid(all []string) []string {
-	kept, begin := []string{}, -1 // begin is where in kept the tests do
+	kept, begin := []string{}, -1 // begin is the index in kept at which the tests begin
 	for _, l := range all {
 		switch {
 		case strings.HasPrefix(l, "running ") && strings.Contains(l, " test"):
@@ -99,7 +98,7 @@ func cargoTests(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// panicked reads the words of a thread that panicked.
+// panicked parses the message of a thread that panicked.
 func panicked(in raw.Input, f *nexus.Finding, lines []string) {
 	now := regexp.MustCompile(`^\s*thread '.*?'(?: \(\d+\))? panicked at (\S+?):(\d+):(\d+):$|^note: test did not panic as expected at (\S+?):(\d+):(\d+)$`)
 	old := regexp.MustCompile(`^\s*thread '.*?' panicked at '(.*)', (\S+?):(\d+):(\d+)$`)
@@ -149,7 +148,7 @@ func nextest(in raw.Input, all []string, r *raw.Run) {
 	for _, l := range all {
 		over = over || strings.HasPrefix(strings.TrimSpace(l), "Summary [")
 		m := row.FindStringSubmatch(l)
-		if m == nil || m[1] != "" && !over { // the next try may pass; the last one is below the sum
+		if m == nil || m[1] != "" && !over { // the next try may pass; the last one is below the summary
 			continue
 		}
 		m = m[1:]
@@ -177,7 +176,7 @@ func nextest(in raw.Input, all []string, r *raw.Run) {
 	}
 }
 
-// CTest reads ctest, and what CMake and the compiler say before it.
+// CTest reads ctest, and the output of CMake and the compiler before it.
 func CTest(in raw.Input) raw.Report {
 	all := text(in)
 	r := raw.Run{Findings: errors(lint.GCCFindings(in, all)), Empty: has(all, `^No tests were found!!!`), Green: has(all, `^100% tests passed, `)}

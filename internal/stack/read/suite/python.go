@@ -31,14 +31,14 @@ func Pytest(in raw.Input) raw.Report {
 		}
 	}
 	if has(all, `^!+ .*(?:Interrupted|stopping after)`) {
-		r.Planned = 0 // it says itself that it did not continue
+		r.Planned = 0 // it reports itself that it did not continue
 	}
 	r.Findings = pytestFindings(in, all)
 	r.Tests = pytestNames(all, c)
 	return in.Suite(r)
 }
 
-// pytestNames returns how each test ended, where -v names all that were counted.
+// pytestNames returns the result of each test, if -v names all that were counted.
 func pytestNames(all []string, c nexus.Counts) []raw.Test {
 	row := regexp.MustCompile(`^(\S+\.py::\S.*?) (PASSED|XPASS|FAILED|ERROR|SKIPPED|XFAIL)(?: \(.*\))?\s*(?:\[ *\d+%\])?$`)
 	states := map[string]string{"PASSED": "pass", "XPASS": "pass", "FAILED": "fail", "ERROR": "fail", "SKIPPED": "skip", "XFAIL": "skip"}
@@ -51,8 +51,8 @@ func pytestNames(all []string, c nexus.Counts) []raw.Test {
 	return whole(tests, c.Passed+c.Failed+c.Skipped)
 }
 
-// whole returns names of tests, if they are those of all that ran: of others
-// nobody can tell which are missing.
+// whole returns the tests if their number is that of all that ran: of an incomplete list the
+// missing ones are unknown.
 func whole(tests []raw.Test, ran int) []raw.Test {
 	if len(tests) != ran {
 		return nil
@@ -108,8 +108,8 @@ func pytestFindings(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// placed sets the places of failures of which only a line tells, with
-// --tb=line: they are in the order of the tests.
+// placed sets the positions of failures that --tb=line prints in one line each: they are in the
+// order of the tests.
 func placed(in raw.Input, all []string, found []nexus.Finding) {
 	row := regexp.MustCompile(`^(\S+\.py):(\d+): (.+)$`)
 	var open []*nexus.Finding
@@ -132,7 +132,7 @@ func placed(in raw.Input, all []string, found []nexus.Finding) {
 	}
 	for i, m := range rows {
 		if short := strings.TrimSuffix(open[i].Message, "..."); !strings.HasPrefix(m[3], short) {
-			return // it is not as we think
+			return // the order is not as expected
 		}
 	}
 	for i, m := range rows {
@@ -142,8 +142,7 @@ func placed(in raw.Input, all []string, found []nexus.Finding) {
 	}
 }
 
-// pytestBlock reads a traceback: what is wrong, and the innermost place in
-// the tree.
+// pytestBlock parses a traceback: the message, and the innermost position in the tree.
 func pytestBlock(in raw.Input, f *nexus.Finding, lines []string) {
 	place := regexp.MustCompile(`^([^\s:]+\.pyi?):(\d+): ?(?:in \S+|\w[\w.]*)?$`)
 	source := regexp.MustCompile(`^E?\s+File "([^"]+)", line (\d+)`)
@@ -174,9 +173,8 @@ func pytestBlock(in raw.Input, f *nexus.Finding, lines []string) {
 	}
 }
 
-// sums returns the lines with which unittest ends: how many tests ran, and
-// the first one after that says how; without that they were cut off. A test
-// may print whatever it likes.
+// sums returns the lines with which unittest ends: the number of tests, and the first result
+// line after that; without it they were cut off. A test may print similar lines.
 func sums(all []string) []string {
 	var lines []string
 	ran := ""
@@ -237,8 +235,8 @@ func Unittest(in raw.Input) raw.Report {
 	return in.Suite(r)
 }
 
-// unittestNames returns how each test ended, where -v names all that ran. What a
-// test prints is between its name and how it ended, or before its name.
+// unittestNames returns the result of each test, if -v names all that ran. The output of a test
+// is between its name and its result, or before its name.
 func unittestNames(all []string, ran int) []raw.Test {
 	name := regexp.MustCompile(`^(\w+) \(([\w.<>]+)\)(?: \.\.\.|$)`)
 	end := regexp.MustCompile(`(?:^|\.\.\. )(ok|FAIL|ERROR|skipped '.*'|skipped ".*"|expected failure|unexpected success)$`)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Between tells the last test that began and did not end, by patterns of the lines
-// that say so.
+// Between returns a function that finds the last test that began and did not end, by patterns
+// of the lines that report both.
 func Between(begins, ends string) func(lines []string) (test, file string) {
 	return func(lines []string) (test, file string) { return unfinished(lines, begins, ends), "" }
 }
@@ -25,7 +25,7 @@ func unfinished(all []string, begins, ends string) string {
 	return open
 }
 
-// CargoRunning tells it of cargo test, which names tests that take long.
+// CargoRunning finds the running test of cargo test, which names slow tests.
 func CargoRunning(lines []string) (test, file string) {
 	long := regexp.MustCompile(`^test (\S+) has been running for over \d+ seconds$`)
 	for _, l := range slices.Backward(lines) {
@@ -36,7 +36,7 @@ func CargoRunning(lines []string) (test, file string) {
 	return unfinished(lines, `^test (\S+) \.\.\. ?$`, `^(?:ok|FAILED)$|\.\.\. (?:ok|FAILED|ignored)`), ""
 }
 
-// PytestRunning names tests only with -v, and else the file whose tests run.
+// PytestRunning finds the running test with -v, and otherwise the file whose tests run.
 func PytestRunning(all []string) (test, file string) {
 	named := regexp.MustCompile(`^(\S+\.py::\S.*?)(?: (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*)? *$`)
 	dots := regexp.MustCompile(`^(\S+\.py) [.FEsxX]*( +\[ *\d+%\])?$`)

@@ -1,5 +1,5 @@
-// Package suite reads the text of test runners: which tests failed, where,
-// with which words, and how many there were.
+// Package suite reads the text output of test runners: the failed tests, their positions and
+// messages, and the number of tests.
 package suite
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// longest is the part of a line that is looked at.
+// longest is the number of bytes of a line that are read.
 const longest = 4 << 10
 
-// text returns the lines of the output, each of a bounded length.
+// text returns the lines of the output, each of a limited length.
 func text(in raw.Input) []string {
 	all := in.Text()
 	for i, l := range all {
@@ -22,8 +22,7 @@ func text(in raw.Input) []string {
 	return all
 }
 
-// frame finds where a stack stands: a file, a line and perhaps a column at
-// the end of a line.
+// frame matches a stack frame: a file, a line and perhaps a column at the end of a line.
 func frame() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[\s(@])((?:file://)?[^\s():]+\.[A-Za-z]\w{0,9}):(\d+)(?::(\d+))?(?::in .*|\)?:?)$`)
 }
@@ -38,7 +37,7 @@ func foreign(file string) bool {
 	return false
 }
 
-// at sets the place of a finding to the first frame in the tree.
+// at sets the position of a finding to the first frame in the tree.
 func at(in raw.Input, f *nexus.Finding, all []string, re *regexp.Regexp) {
 	var stack []string
 	for _, l := range all {
@@ -59,8 +58,8 @@ func at(in raw.Input, f *nexus.Finding, all []string, re *regexp.Regexp) {
 	f.Stack = strings.Join(stack, "\n")
 }
 
-// Place sets the place of a failure, and what the test wanted and had, from
-// the words with which any runner explains it.
+// Place sets the position of a failure, and the expected and actual values, from the text with
+// which any runner explains it.
 func Place(in raw.Input, f *nexus.Finding, class string, lines []string) {
 	switch {
 	case has(lines, `^E {2,}\S`):
@@ -96,8 +95,8 @@ type block struct {
 	lines []string
 }
 
-// blocks cuts the output into parts that begin where head fits and end where
-// the next begins or end fits.
+// blocks splits the output into parts that begin where head matches and end where the next
+// begins or end matches.
 func blocks(all []string, head, end *regexp.Regexp) []block {
 	var found []block
 	open := false
@@ -119,8 +118,8 @@ func blocks(all []string, head, end *regexp.Regexp) []block {
 	return found
 }
 
-// message joins lines up to the first that stop fits, without what all begin
-// with, empty ones at the ends, and colours of rulers.
+// message joins lines up to the first that stop matches, without their common indentation,
+// empty lines at the ends, and colours of rulers.
 func message(all []string, stop *regexp.Regexp) string {
 	var kept []string
 	for _, l := range all {
@@ -151,7 +150,7 @@ func dedent(all []string) string {
 	return b.String()
 }
 
-// tell sets what a test wanted and had, where lines say so.
+// tell sets the expected and actual values of a test, if lines contain them.
 func tell(f *nexus.Finding, all []string, want, have string) {
 	wants, has := regexp.MustCompile(want), regexp.MustCompile(have)
 	for _, l := range all {
@@ -164,9 +163,9 @@ func tell(f *nexus.Finding, all []string, want, have string) {
 	}
 }
 
-// tally is one way of saying how many tests there were.
+// tally is one way of printing the number of tests.
 type tally struct {
-	title string // pattern of a line that comes before one that counts; where none does, all count
+	title string // pattern of a line that comes before one that counts; if none matches, all count
 	line  string // pattern of the lines that count
 	last  bool   // only the last such line counts, not their sum
 	pass  string // patterns whose group is a number
@@ -175,7 +174,7 @@ type tally struct {
 	total string
 }
 
-// read counts; ok is false where nothing says how many there were.
+// read returns the counts; ok is false if no line contains the number of tests.
 func (t tally) read(all []string) (c nexus.Counts, total int, ok bool) {
 	line := regexp.MustCompile(t.line)
 	get := func(pattern string) func(string) int {
@@ -216,7 +215,7 @@ func (t tally) read(all []string) (c nexus.Counts, total int, ok bool) {
 	return c, total, ok
 }
 
-// has reports whether a line has the pattern.
+// has reports whether a line matches the pattern.
 func has(all []string, pattern string) bool {
 	re := regexp.MustCompile(pattern)
 	for _, l := range all {

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Jest reads what jest prints without --json.
+// Jest reads jest without --json.
 func Jest(in raw.Input) raw.Report {
 	all := text(in)
 	c, total, counted := tally{
@@ -51,7 +51,7 @@ func Jest(in raw.Input) raw.Report {
 	return in.Suite(r)
 }
 
-// Vitest reads what vitest prints without a machine's reporter.
+// Vitest reads vitest without a machine-readable reporter.
 func Vitest(in raw.Input) raw.Report {
 	all := text(in)
 	c, total, counted := tally{
@@ -63,7 +63,7 @@ func Vitest(in raw.Input) raw.Report {
 	stop := regexp.MustCompile(`^ \x{276f} |^ +\d+\|`)
 	where := regexp.MustCompile(`^ \x{276f} (?:.* )?(\S+?):(\d+):(\d+)$`)
 	arrow := regexp.MustCompile(`^\s*[\x{256d},][-\x{2500}]*\[\s*(\S+?):(\d+):(\d+)\s*\]`)
-	var waiting []string // tests that failed alike are above one text
+	var waiting []string // tests with the same failure are above one text
 	for _, b := range blocks(all, head, rule) {
 		waiting = append(waiting, b.head[1])
 		if message(b.lines, nil) == "" {
@@ -76,7 +76,7 @@ func Vitest(in raw.Input) raw.Report {
 			if !inside {
 				file, _, _ = strings.Cut(file, " [")
 				f.Code, f.Test = raw.CodeCompile, ""
-				if stack := f.Stack; f.File == "" { // the file does not parse: its place is in a frame
+				if stack := f.Stack; f.File == "" { // the file does not parse: its position is in a frame
 					at(in, &f, b.lines, arrow)
 					f.Stack = stack
 				}
@@ -97,7 +97,7 @@ func Vitest(in raw.Input) raw.Report {
 	return in.Suite(r)
 }
 
-// differ reads a difference: "- Expected", "+ Received" and a line of each.
+// differ parses a difference: "- Expected", "+ Received" and a line of each.
 func differ(f *nexus.Finding, all []string) {
 	for i, l := range all {
 		t := strings.TrimSpace(l)
@@ -127,11 +127,11 @@ func Mocha(in raw.Input) raw.Report {
 	c, _, counted := tally{line: `^ {2}\d+ (?:passing|failing|pending)\b`, pass: `(\d+) passing`, fail: `(\d+) failing`, skip: `(\d+) pending`}.read(all)
 	r := raw.Run{Counts: c, Counted: counted, Green: true}
 	begin, sum, numbered := 0, regexp.MustCompile(`^ {2}\d+ (?:passing \(|failing$|pending$)`), regexp.MustCompile(`^ {4,}\d+\) \S`)
-	if c.Failed == 0 && has(all, numbered.String()) { // the sums were cut off
+	if c.Failed == 0 && has(all, numbered.String()) { // the summary was cut off
 		r.Counts.Failed = len(slices.DeleteFunc(slices.Clone(all), func(l string) bool { return !numbered.MatchString(l) }))
 	}
 	for i, l := range all {
-		if sum.MatchString(l) { // a title may begin with such a word as well
+		if sum.MatchString(l) { // a title may begin with such a word, too
 			begin = i // before it, failing tests are only numbered
 		}
 	}
@@ -168,7 +168,7 @@ func Node(in raw.Input) raw.Report {
 			begin = i + 1
 		}
 	}
-	if begin == len(all) { // cut off, or a script that counts in the same way
+	if begin == len(all) { // truncated, or a script that counts in the same way
 		point := regexp.MustCompile(`^\s*not ok \d+ ?-? ?(.+)$`)
 		for _, l := range all {
 			if m := point.FindStringSubmatch(l); m != nil && !strings.Contains(m[1], "# TODO") && len(r.Findings) < raw.Enough {
@@ -232,7 +232,7 @@ func Playwright(in raw.Input) raw.Report {
 	return in.Suite(r)
 }
 
-// Browsers tells tests that failed from those that had no browser to run in.
+// Browsers separates failed tests from those that had no browser to run in.
 func Browsers(read func(raw.Input) raw.Report) func(raw.Input) raw.Report {
 	return func(in raw.Input) raw.Report {
 		r := read(in)
@@ -251,7 +251,7 @@ func Browsers(read func(raw.Input) raw.Report) func(raw.Input) raw.Report {
 	}
 }
 
-// playName names a test without its place: "a.spec.js > sum > adds".
+// playName returns the name of a test without its position: "a.spec.js > sum > adds".
 func playName(s string) string {
 	s = regexp.MustCompile(`(\.\w+):\d+:\d+ `).ReplaceAllString(s, "$1 ")
 	return strings.TrimSpace(strings.ReplaceAll(s, " \u203a ", " > "))
