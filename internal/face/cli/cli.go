@@ -1,9 +1,8 @@
-// Package cli is the command line: it reads what a person or a program asks
-// for, builds what the command needs, and says how it went.
+// Package cli is the command line: it parses the arguments, runs the command, and prints the
+// result.
 //
-// It has a room for each kind of command, with one file a command; help texts
-// are in console/help. Results go to standard output, everything else to
-// standard error.
+// Each kind of command has its own package, with one file per command; help texts are in
+// console/help. Results go to standard output, everything else to standard error.
 package cli
 
 import (
@@ -45,8 +44,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
-// Main runs one command line and returns the process's exit code. The parent is who
-// started it in the background; nil where nobody did.
+// Main runs one command line and returns the process's exit code. The parent is the process that
+// started this one in the background; nil if none did.
 func Main(ctx context.Context, parent *background.Parent, args []string, in io.Reader, out, err io.Writer) int {
 	a := console.New(in, out, err, app.App{
 		Env: os.Getenv, Environ: os.Environ(), Set: map[string]string{},
@@ -64,7 +63,7 @@ func Main(ctx context.Context, parent *background.Parent, args []string, in io.R
 	return console.ExitCode(ctx, failure)
 }
 
-// execute runs one command line on a console that no other has used.
+// execute runs one command line on a new console.
 func execute(ctx context.Context, a *console.Console, args []string) error {
 	c := root(a, console.First(args)) //nolint:contextcheck // cobra hands the context to the command that runs
 	c.SetArgs(args)
@@ -72,7 +71,7 @@ func execute(ctx context.Context, a *console.Console, args []string) error {
 	return cmp.Or(c.ExecuteContext(ctx), a.Lost)
 }
 
-// room makes the commands of one kind, for a section of the help.
+// room makes the commands of one package, for a section of the help.
 type room struct {
 	section  string
 	commands func() []*cobra.Command
@@ -85,7 +84,7 @@ func rooms(a *console.Console) []room {
 	hosted := func(section string, commands func(*console.Console, host.Execute) []*cobra.Command) room {
 		return room{section, func() []*cobra.Command { return commands(a, execute) }}
 	}
-	return []room{ // first what programs call most often
+	return []room{ // the most frequently called first
 		own("look", inspect.Commands),
 		hosted("watch", runscmd.Commands), own("work", startcmd.Commands), own("work", check.Commands), hosted("watch", watchcmd.Commands),
 		hosted("work", democmd.Commands), own("work", speccmd.Commands), own("work", milestonecmd.Commands), own("work", discovercmd.Commands),
@@ -96,9 +95,9 @@ func rooms(a *console.Console) []room {
 	}
 }
 
-// root returns the command that has all others, up to the kind that has the one with
-// this name: a process runs one of them, and to make all 70 takes longer than most do.
-// It has all if none has the name, or if that one needs the others.
+// root returns the command tree with the packages up to the one that has the named command: a
+// process runs only one command, and making all 70 takes longer than most of them run. The tree
+// is complete if no package has the name, or if the command needs the others.
 func root(a *console.Console, name string) *cobra.Command {
 	root := a.Parent("nexus", "turn a goal into reviewed, tested commits")
 	a.Watch = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Show(ctx, a, execute, id) }

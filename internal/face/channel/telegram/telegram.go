@@ -115,7 +115,7 @@ func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 		Options: o, inbox: inbox, book: book, given: map[string]string{}, asking: make(chan struct{}, 1),
 		api: botapi.New(o.Base, o.Token, o.Poll+15*time.Second),
 	}
-	c.items, _ = inbox.Next(ctx) // before anybody can press a button; an error means that the context has ended already
+	c.items, _ = inbox.Next(ctx) // before any button can be pressed; an error means that ctx has ended
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var all sync.WaitGroup

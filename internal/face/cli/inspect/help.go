@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 )
 
-// Help makes `nexus help COMMAND` what `nexus COMMAND --help` is.
+// Help makes `nexus help COMMAND` the same as `nexus COMMAND --help`.
 func Help(a *console.Console) *cobra.Command {
 	var c *cobra.Command
 	c = a.Command("help [COMMAND...]", "print help for a command", func(_ context.Context, args []string) error {

@@ -1,5 +1,5 @@
-// Package milestonecmd holds the commands that keep the roadmap of a repository: they change it, say what a milestone
-// lacks, start the work on that, and close what is reached with a tag.
+// Package milestonecmd implements the commands for the roadmap of a repository: they change it,
+// show the gaps of a milestone, start work on them, and close a reached milestone with a tag.
 package milestonecmd
 
 import (
@@ -34,16 +34,16 @@ func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
-// road is the roadmap of a repository, as its checkout has it.
+// road is the roadmap in a repository's checkout.
 type road struct {
 	roadmap.Roadmap
 
 	place *app.Repository
-	top   string // the directory that the file is below
+	top   string // directory that contains the file
 	text  []byte
 }
 
-// open reads the roadmap. One that is not there is empty. The caller closes the place.
+// open reads the roadmap. A missing one is empty. The caller closes the repository.
 func open(ctx context.Context, a *console.Console) (*road, error) {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
@@ -75,13 +75,13 @@ func (r *road) read() (err error) {
 	return wrong(problems)
 }
 
-// empty is a roadmap that nobody has begun.
+// empty returns a roadmap without milestones.
 func empty() roadmap.Roadmap {
 	r, _ := roadmap.Read(nil)
 	return r
 }
 
-// maxProblems is how many things are said to be wrong with a roadmap.
+// maxProblems limits the reported problems of a roadmap.
 const maxProblems = 40
 
 // wrong says what is wrong with the file, a line each.

@@ -241,7 +241,8 @@ func (s *Server) poll(r *http.Request, p params) []map[string]any {
 
 func writeResult(w http.ResponseWriter, result any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"ok": true, "result": result}) // a client that is gone reads nothing
+	// A client that is gone reads nothing.
+	_ = json.NewEncoder(w).Encode(map[string]any{"ok": true, "result": result})
 }
 
 func writeFault(w http.ResponseWriter, f Fault) {
