@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Run is what faces tell about a run: the object of `nexus status --json`,
-// and what tables and reports are drawn from.
+// Run is the view of a run: the JSON output of `nexus status`, and the source of tables and
+// reports.
 type Run struct {
 	Schema  int                  `json:"schema"` // version of this object: 1
 	ID      nexus.RunID          `json:"run"`
@@ -20,14 +20,14 @@ type Run struct {
 	Mode    nexus.Mode           `json:"mode,omitzero"`
 	Status  nexus.RunStatus      `json:"status"`
 	Why     string               `json:"why,omitzero"`  // why it ended, or is about to
-	Held    *nexus.Process       `json:"held,omitzero"` // who conducts it; none when nobody does
+	Held    *nexus.Process       `json:"held,omitzero"` // its conductor; absent: none
 	Base    string               `json:"base"`
 	Target  string               `json:"target,omitzero"`
-	Branch  string               `json:"branch,omitzero"` // where what landed was published
+	Branch  string               `json:"branch,omitzero"` // branch with the landed changes
 	Commit  string               `json:"commit,omitzero"`
 	Moved   string               `json:"moved,omitzero"`   // target branch that was fast-forwarded
-	Merged  string               `json:"merged,omitzero"`  // commit that it is at, where it had moved meanwhile
-	Stayed  string               `json:"stayed,omitzero"`  // why it was not, though asked for
+	Merged  string               `json:"merged,omitzero"`  // the target's commit, if the target had moved in the meantime
+	Stayed  string               `json:"stayed,omitzero"`  // why the target was not moved, though requested
 	Started time.Time            `json:"started,omitzero"` // when it was accepted
 	Ended   time.Time            `json:"ended,omitzero"`
 	Seconds float64              `json:"seconds"`
