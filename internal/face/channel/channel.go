@@ -38,7 +38,7 @@ type Inbox struct {
 
 	mu      sync.Mutex // guards the fields below
 	book    humaninput.Inbox
-	seq     int64 // last event that was folded
+	seq     int64 // number of the last applied event
 	grown   chan struct{}
 	taken   map[string]string               // by key: who answered here, until the journal has the answer
 	settled map[int64]*nexus.RequestSettled // requests made here; nil until settled

@@ -39,7 +39,8 @@ func (c Comment) Follow(ctx context.Context, s *state.State,
 	live, left func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error],
 ) (end func()) {
 	f := &follower{Comment: c, state: s, text: c.Draw(s), news: make(chan struct{}, 1), over: make(chan struct{})}
-	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx)) // after a signal, the end of the run is still written
+	// After a signal, the end of the run is still written.
+	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	reading, stop := context.WithCancelCause(ctx)
 	var reader, writer sync.WaitGroup
 	reader.Go(func() { f.read(live(reading, s.Seq)) })

@@ -22,7 +22,7 @@ type Options struct {
 	DryRun bool
 	Now    func() time.Time
 	Beat   time.Duration                 // maximum time between two writes; 0 is 15 seconds
-	Past   iter.Seq2[nexus.Event, error] // reads the run's events again; nil keeps them in memory; see [state.State.ReadPastFrom]
+	Past   iter.Seq2[nexus.Event, error] // reads the events again; nil: kept in memory; see [state.State.ReadPastFrom]
 }
 
 // Follow keeps the file up to date with the run's events until the run ends, the events end, or

@@ -134,7 +134,7 @@ type Options struct {
 	Verbs     CommandRunner
 	Style     view.Style
 	Keys      Keys
-	Interrupt func() // set if this process conducts the run: handles Ctrl-C. The screen closes when the run ends. Nil: another process conducts it
+	Interrupt func() // handles Ctrl-C if this process conducts the run, whose end closes the screen; nil: it does not
 	In        io.Reader
 	Out       io.Writer
 	Clock     func() time.Time // measures reading times; nil: not measured

@@ -21,7 +21,7 @@ type Draft struct {
 	At      time.Time         `json:"at"`
 	Tasks   int               `json:"tasks"`
 	Goal    string            `json:"goal,omitzero"`     // of the draft, if it was edited
-	Changes []plandiff.Change `json:"changes,omitempty"` // changes in the plan after it; none if there is no later one
+	Changes []plandiff.Change `json:"changes,omitempty"` // changes in the next plan; none if there is none
 }
 
 // ConsentOf returns the reaction of people to the plan; nil if there was none.

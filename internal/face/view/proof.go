@@ -14,7 +14,7 @@ type Proof struct {
 	Commit string        `json:"commit"`
 	Tree   string        `json:"tree"`
 	Notes  []accept.Note `json:"notes"`
-	Text   string        `json:"text,omitzero"` // notes of other tools there
+	Text   string        `json:"text,omitzero"` // notes by others there
 }
 
 // DrawProof draws the evidence for people.

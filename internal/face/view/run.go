@@ -26,7 +26,7 @@ type Run struct {
 	Branch  string               `json:"branch,omitzero"` // branch with the landed changes
 	Commit  string               `json:"commit,omitzero"`
 	Moved   string               `json:"moved,omitzero"`   // target branch that was fast-forwarded
-	Merged  string               `json:"merged,omitzero"`  // the target's commit, if the target had moved in the meantime
+	Merged  string               `json:"merged,omitzero"`  // the target's commit, if the target had moved
 	Stayed  string               `json:"stayed,omitzero"`  // why the target was not moved, though requested
 	Started time.Time            `json:"started,omitzero"` // when the goal was accepted
 	Ended   time.Time            `json:"ended,omitzero"`
@@ -39,7 +39,7 @@ type Run struct {
 	Left    *TimeRange           `json:"left,omitempty"` // estimated remaining time; absent if unknown
 	Counts  Counts               `json:"counts"`
 	Result  *nexus.Verdict       `json:"result,omitzero"`     // verdict of the gates on the landed tree
-	Red     []string             `json:"still_red,omitempty"` // failures from before the work that the result still has
+	Red     []string             `json:"still_red,omitempty"` // failures from before the work that remain
 	Tasks   []Task               `json:"tasks"`
 	Lanes   []nexus.LaneFormed   `json:"lanes,omitempty"`   // small tasks that share a session
 	Quota   []Quota              `json:"quota,omitempty"`   // providers that accept no calls for now
@@ -50,7 +50,7 @@ type Run struct {
 	Waiting int                  `json:"waiting"`             // number of inbox items that wait for a person
 	Asks    []Ask                `json:"questions,omitempty"` // open questions
 	Late    []LateGuidance       `json:"too_late,omitempty"`  // guidance for agents that had finished
-	Causes  []causes.Cause       `json:"causes,omitempty"`    // causes why tasks did not land; set for a finished run if they were searched for
+	Causes  []causes.Cause       `json:"causes,omitempty"`    // why tasks did not land; set for a finished run after a search
 }
 
 // LateGuidance is guidance that reached a task's agent after its last turn, so the task landed
@@ -153,7 +153,7 @@ type Task struct {
 	Left     *TimeRange       `json:"left,omitempty"` // estimated remaining time; absent if unknown
 	Commit   string           `json:"commit,omitzero"`
 	Critical []nexus.Finding  `json:"critical,omitempty"`  // files that a person should check
-	Own      []string         `json:"own_tests,omitempty"` // criteria whose only evidence is tests from the change itself
+	Own      []string         `json:"own_tests,omitempty"` // criteria with no evidence but the change's own tests
 
 	Paused string `json:"paused,omitzero"` // who paused it; empty: not paused, or it continues
 

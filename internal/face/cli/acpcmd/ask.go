@@ -45,7 +45,8 @@ func (t *tracker) question(v view.Run) {
 			lost := text == ""
 			if !lost {
 				err := t.s.answer(ctx, v.ID, q.ID, text)
-				lost = err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) // else another answer came first
+				// Else another answer came first.
+				lost = err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput})
 			}
 			if lost && ctx.Err() == nil && t.stop != nil {
 				t.stop(errLater) // else it would wait for a question that was not asked

@@ -271,8 +271,9 @@ func (s *session) start(ctx context.Context, p proposedPlan) (acpserver.Stop, er
 	if err != nil {
 		return "", err
 	}
-	most := max(c.Limits.RunMoney-p.spent, 0)                                // the cost of the plan counts
-	args := []string{"run", "--json", "--plan=-", budget(c.Limits.RunMoney)} // the run subtracts the cost of its plan
+	most := max(c.Limits.RunMoney-p.spent, 0) // the cost of the plan counts
+	// The run subtracts the cost of its plan.
+	args := []string{"run", "--json", "--plan=-", budget(c.Limits.RunMoney)}
 	agreed, with := false, s.chosen(c)
 	if !with.allowed(c, "run") {
 		more, err := s.agreeToStart(ctx, p, with, most)

@@ -46,8 +46,8 @@ func (s *session) recall(ctx context.Context, p *app.Repository, runs []journal.
 	return nil
 }
 
-// repeated returns a goal as a person typed it in this session. A goal from elsewhere is escaped
-// as plain text.
+// repeated returns a goal as a person typed it in this session. A goal from elsewhere is put into
+// a code fence.
 func (s *session) repeated(of *state.State) string {
 	text := s.agent.Console.Mask.Text(of.Goal.Goal.Text)
 	if of.Goal.Goal.Origin != s.c.ID {

@@ -40,7 +40,7 @@ type session struct {
 	approval       nexus.Approval
 	planning       bool                        // a person agreed to all plans of the session
 	plan           *proposedPlan               // the last plan that was not started
-	refused        nexus.RunID                 // run of the refused plan that the next message replaces; empty: none
+	refused        nexus.RunID                 // run of the refused plan that the next message replaces
 	run            nexus.RunID                 // the last run that worked; empty: none yet
 	held           nexus.RunID                 // run that a prompt conducts now; empty: none
 	paused         bool                        // the held run is paused

@@ -74,7 +74,7 @@ type Turn struct {
 	Bytes    uint64        `json:"alloc_bytes"`
 	GapRatio float64       `json:"gap_ratio"`        // relative to the bare loop
 	CPURatio float64       `json:"cpu_ratio"`        // relative to the bare loop
-	Prices   float64       `json:"prices,omitempty"` // extra gap over the bare loop, in multiples of the sandbox's price
+	Prices   float64       `json:"prices,omitempty"` // extra gap over the bare loop, in sandbox prices
 	CPUPrice float64       `json:"cpu_prices,omitempty"`
 }
 

@@ -35,8 +35,8 @@ type Channels struct {
 	Set   config.Channels
 	Say   func(format string, args ...any)
 
-	Deliver func(context.Context, nexus.RunID) error // publishes the changes that people agreed to while the run is not in progress
-	Show    func(context.Context) (web.Shown, error) // content of the web pages; nil: the channel web cannot be opened
+	Deliver func(context.Context, nexus.RunID) error // publishes agreed changes while the run is not in progress
+	Show    func(context.Context) (web.Shown, error) // content of the web pages; nil: no channel web
 }
 
 // dir returns the directory of the channel file.

@@ -111,7 +111,8 @@ func (b *base) hold(ctx context.Context, a *console.Console, now *gate.Runner, f
 	if err != nil || f.related || !slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Tests && b.known[g.Name].Hung() }) {
 		return gates, err
 	}
-	return concerned(ctx, a, b.now, b.rev, gates) // as in a run: at least some of the tests are known
+	// As in a run: the full tests hang, so the related ones give a partial result.
+	return concerned(ctx, a, b.now, b.rev, gates)
 }
 
 // turns reports whether to determine the tests of a gate that the change fixed. Tests that hang
@@ -171,7 +172,8 @@ func (b *base) turned(ctx context.Context, a *console.Console, g gate.Gate, weig
 		}
 		a.Say("%s at %s, with the current tests: %s", before.Gate, b.rev, before.State)
 	}
-	before, _ = gate.WithAllFindings(before, b.runner.Get) // if findings are lost, the rest is compared
+	// If the full list is lost, the remaining findings are used.
+	before, _ = gate.WithAllFindings(before, b.runner.Get)
 	now, _ = gate.WithAllFindings(now, b.runner.Get)
 	tests := gate.FixedTests(before, now, b.original(), b.now, b.changed)
 	if len(tests) == 0 {

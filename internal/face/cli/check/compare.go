@@ -18,7 +18,7 @@ type comparison struct {
 	Recorded bool        `json:"recorded"`
 	Run      nexus.RunID `json:"run,omitzero"`
 	Same     bool        `json:"same"`
-	Differs  []string    `json:"differs,omitempty"` // the differing parts: command, toolchain, state, counts, findings
+	Differs  []string    `json:"differs,omitempty"` // differing parts: command, toolchain, state, counts, findings
 }
 
 // String formats it in one line.

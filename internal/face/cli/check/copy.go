@@ -201,7 +201,8 @@ func installed(from string) string {
 			return nil
 		case is:
 			for _, within := range []string{"", p.With, ".package-lock.json", "lib/*/site-packages", "*/*/gems"} {
-				found, _ := filepath.Glob(filepath.Join(name, filepath.FromSlash(within))) // the patterns are valid
+				// The patterns are valid.
+				found, _ := filepath.Glob(filepath.Join(name, filepath.FromSlash(within)))
 				for _, one := range found {
 					if info, err := os.Stat(one); err == nil {
 						fmt.Fprintf(&b, "%s %d\n", one, info.ModTime().UnixNano())

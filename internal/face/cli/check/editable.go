@@ -19,7 +19,8 @@ func editableInstalls(from, to string, lent []string, active string) []string {
 			continue
 		}
 		for _, pattern := range []string{"*.pth", "__editable__*.py"} {
-			files, _ := filepath.Glob(filepath.Join(env, "lib", "python3*", "site-packages", pattern)) // the pattern is constant
+			// The pattern is constant.
+			files, _ := filepath.Glob(filepath.Join(env, "lib", "python3*", "site-packages", pattern))
 			for _, file := range files {
 				for _, dir := range sources(file) {
 					rel, err := filepath.Rel(from, dir)

@@ -10,7 +10,8 @@ import (
 // ownSubmodules returns the submodules of a tree of r, at the commits in the tree, as far as the
 // user's repository has them.
 func ownSubmodules(ctx context.Context, r git.Repo, tree string, user git.Repo) (had []git.Submodule) {
-	links, _ := git.Submodules(ctx, r, tree, git.SubmodulesOf(ctx, user)) // unavailable submodules are missing, and the gates report that
+	// Unavailable submodules are missing, and the gates report that.
+	links, _ := git.Submodules(ctx, r, tree, git.SubmodulesOf(ctx, user))
 	for _, l := range links {
 		if l.IsFetched() {
 			had = append(had, l)

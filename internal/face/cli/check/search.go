@@ -40,8 +40,8 @@ type Search struct {
 	Traffic    provider.Traffic
 
 	Most  nexus.Money                                   // limit for models; 0: the limit of a run
-	Keep  func(facts ...nexus.Fact) error               // records the cost of models as it is paid; nil: not recorded
-	Agree func(ctx context.Context, price string) error // asks whether a model may be paid; nil: agreed by naming it
+	Keep  func(facts ...nexus.Fact) error               // records the cost of models; nil: not recorded
+	Agree func(ctx context.Context, price string) error // asks whether a model may be paid; nil: yes
 }
 
 // patience is the time before a search prints progress.

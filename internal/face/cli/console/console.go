@@ -36,11 +36,11 @@ type Console struct {
 	Lost    error  // why the requested help page does not exist
 	Host    Host
 
-	Watch func(context.Context, nexus.RunID) error // shows another process's run on the whole screen; nil: not available
+	Watch func(context.Context, nexus.RunID) error // shows another process's run on the whole screen; nil: no
 	// Show returns a repository for the pages of a server.
 	Show func(context.Context, *Console, *app.Repository) (web.Shown, error)
 
-	Screen func(context.Context, nexus.RunID) error // shows the run that this process conducts on the whole screen; nil: not available
+	Screen func(context.Context, nexus.RunID) error // shows this process's run on the whole screen; nil: not available
 
 	held *heldMessages // messages that wait until the screen is free; copies share it
 	keys *Keyboard     // nil until the first read
@@ -55,7 +55,7 @@ type Host struct {
 	Person  bool               // a person reads the text; else a program does
 	Served  bool               // a client of a server sent the command line
 	Leaves  bool               // it starts runs in the background, which continue when it ends
-	Parent  *background.Parent // started this process in the background; nil: this process has a terminal of its own, or none
+	Parent  *background.Parent // started this process in the background; nil: it has its own terminal, or none
 	Front   *Front             // the process in the foreground of the shared terminal; nil: this one
 }
 

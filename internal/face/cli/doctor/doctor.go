@@ -35,7 +35,7 @@ type Question struct {
 	Shown bool // each task of the plan has a command that verifies it
 
 	Trust  func(dir string, book *trust.Store) error // reports whether the repository's settings are trusted
-	Models func() error                              // reports whether the run's models are available; nil checks all models
+	Models func() error                              // reports whether the run's models are available; nil: check all
 	Plan   func() error                              // reports whether a plan's tasks fit; nil if there is no plan
 }
 

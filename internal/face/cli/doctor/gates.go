@@ -23,7 +23,8 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	if err = cmp.Or(detect.CheckPackages(dir, c), err); err != nil {
 		return []Check{checked("gates", "", err)}
 	}
-	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return len(g.Args) == 0 }) // the secret scan needs no program
+	// The secret scan needs no program.
+	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return len(g.Args) == 0 })
 	if len(gates) == 0 {
 		return slices.Concat([]Check{{
 			Name: "gates", State: Notice, Detail: "no gate is set or detected: work that no check of its own shows waits for you",

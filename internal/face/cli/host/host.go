@@ -38,7 +38,7 @@ type Invocation struct {
 	Origin  string            // conversation of a client to which a run belongs
 	Set     map[string]string // settings that override all others
 	Told    func(string)      // receives the messages for people; nil: dropped
-	Began   func(nexus.RunID) // receives the run that the command conducts, once it has the lease; nil: not reported
+	Began   func(nexus.RunID) // receives the conducted run, once it has the lease; nil: dropped
 	Watched bool              // a person watches the run and answers its questions
 	Leaves  bool              // runs may continue in the background when the server ends
 	Person  bool              // a person reads the text of the result; else a program does

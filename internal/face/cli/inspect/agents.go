@@ -28,7 +28,7 @@ type agentProgram struct {
 	Speaks    string        `json:"speaks"`
 	Model     string        `json:"model,omitzero"`   // the model to use; empty: its own choice
 	Models    []string      `json:"models,omitempty"` // models that it reports
-	Told      bool          `json:"tells_abilities"`  // Resumes is reported by the program itself; else it follows from its format
+	Told      bool          `json:"tells_abilities"`  // Resumes is reported by the program; else derived from its format
 	Asks      bool          `json:"asks_permission"`
 	Counts    string        `json:"counts"`       // dollars, tokens, nothing, or as reported
 	Limits    bool          `json:"tells_limits"` // it reports the limits of its account
@@ -37,9 +37,9 @@ type agentProgram struct {
 	Roles     []nexus.Role  `json:"roles,omitempty"`   // roles that use it
 	Next      string        `json:"next"`              // the first fix
 	Needs     []need        `json:"needs,omitempty"`   // missing prerequisites
-	Kept      []string      `json:"kept,omitempty"`    // why a login that it renewed while it was asked for its models was not written back
+	Kept      []string      `json:"kept,omitempty"`    // why a login that it renewed when asked for models was not written back
 	Home      string        `json:"home,omitzero"`     // where that login still is; empty: nowhere
-	Windows   []view.Window `json:"windows,omitempty"` // used share of its limits, as last seen by runs of this repository
+	Windows   []view.Window `json:"windows,omitempty"` // used share of its limits, as last seen by runs here
 	every     bool          // all roles use it
 }
 
@@ -244,7 +244,8 @@ func trustAgent(ctx context.Context, a *console.Console, p agentcli.Program, yes
 		return nil
 	}
 	if !yes && a.Person() {
-		answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Let %s work like this? [y/N] ", view.Clean(p.Name))) // an unreadable answer is a no
+		// An unreadable answer is a no.
+		answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Let %s work like this? [y/N] ", view.Clean(p.Name)))
 		yes = nexus.Agrees(answer)
 	}
 	if !yes {

@@ -64,7 +64,8 @@ func configChange(a *console.Console, use, short string, unset bool) *cobra.Comm
 // mayConfigure asks a person to agree to the access that a setting opens.
 func mayConfigure(ctx context.Context, a *console.Console, key, why string, yes bool) error {
 	if !yes && a.Person() {
-		answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("%s: %s. Change it? [y/N] ", view.Clean(key), why)) // an unreadable answer is a no
+		// An unreadable answer is a no.
+		answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("%s: %s. Change it? [y/N] ", view.Clean(key), why))
 		yes = nexus.Agrees(answer)
 	}
 	if yes {

@@ -140,7 +140,8 @@ func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode s
 	if grant != nil {
 		way := grant.NewGateway()
 		c.Proxy, c.Local, c.Env = way.Serve, way.LocalPorts(), way.Env(c.Env, box.HidesHost())
-		defer func() { _, _ = io.WriteString(a.Err, egress.Refusals(way.TakeDecisions())) }() // ignored if standard error is closed
+		// Ignored if standard error is closed.
+		defer func() { _, _ = io.WriteString(a.Err, egress.Refusals(way.TakeDecisions())) }()
 	}
 	r, err := box.Run(ctx, c)
 	if _, outErr := a.Out.Write(r.Stdout); err == nil {

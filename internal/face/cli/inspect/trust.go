@@ -48,7 +48,8 @@ func trustCommand(a *console.Console) *cobra.Command {
 			return nil
 		}
 		if !yes && a.Person() {
-			answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Agree to %s? [y/N] ", view.Count(len(open), "thing"))) // an unreadable answer is a no
+			// An unreadable answer is a no.
+			answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Agree to %s? [y/N] ", view.Count(len(open), "thing")))
 			yes = nexus.Agrees(answer)
 		}
 		if !yes {

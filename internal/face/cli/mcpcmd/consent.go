@@ -20,9 +20,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// asks returns the question to a person before a call; empty if none is needed. It returns the
-// reason for a refusal if there is no question or no person can be asked. The configuration is
-// read for each call, so that the user can withdraw permissions.
+// asks returns the question to a person before a call; empty if none is needed. The error
+// otherwise is the refusal for a client that cannot ask the user; without a question, it is the
+// reason why the call fails. The configuration is read for each call, so that the user can
+// withdraw permissions.
 func (s *server) asks(ctx context.Context, t tool, c mcpserver.Call) (question string, otherwise error) {
 	settings, _, err := s.Console.Settings()
 	if err != nil {

@@ -17,7 +17,7 @@ type Order struct {
 	app.RunOptions
 
 	Again string        // command that continues the run after an interruption; empty: nexus resume RUN
-	Agree ConsentDialog // asks a person at the terminal for consent to the plan; nil: it is asked like other questions
+	Agree ConsentDialog // asks a person at the terminal for consent; nil: like other questions
 
 	Yes    bool // a person agreed to the plan
 	JSONL  bool // print events instead of a report

@@ -12,7 +12,7 @@ import (
 // run ends or the person detaches. This process conducts the run all the time. The screen's lock
 // guards the fields that are not channels.
 type whole struct {
-	look    func(context.Context) error // shows it until the person detaches or the run ends; nil: not wanted, or done
+	look    func(context.Context) error // shows the run until it ends or the person detaches; nil: do not
 	up      bool                        // it uses the terminal: nothing else may write there
 	reading bool                        // a line is being read, which cannot be cancelled
 	end     context.CancelCauseFunc     // closes the screen
@@ -69,7 +69,8 @@ func (s *screen) showWhole(ctx, work context.Context) (left bool) {
 	if look == nil {
 		return false
 	}
-	defer context.AfterFunc(work, func() { end(errOver) })() // also if the work ends with an error, and nothing else closes the screen
+	// Also if the work ends with an error, and nothing else closes the screen.
+	defer context.AfterFunc(work, func() { end(errOver) })()
 	err := look(ctx)
 	release()
 	return s.releaseTerminal(ctx, work, err)

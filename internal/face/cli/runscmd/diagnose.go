@@ -117,7 +117,8 @@ func drawDiagnosis(s view.Style, d diagnosis) string {
 	if len(d.Causes) == 0 {
 		return text + "no known cause; nexus logs shows everything that happened, nexus report what is missing\n"
 	}
-	rest := slices.IndexFunc(d.Causes, func(c causes.Cause) bool { return !c.Blocks }) // those that block come first
+	// Those that block come first.
+	rest := slices.IndexFunc(d.Causes, func(c causes.Cause) bool { return !c.Blocks })
 	if rest < 0 {
 		rest = len(d.Causes)
 	}

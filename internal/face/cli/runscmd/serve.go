@@ -188,7 +188,8 @@ func act(a *console.Console, execute host.Execute) access.Act {
 		}
 		args := o.Args
 		if a.Dir != "" {
-			args = append([]string{"-C", a.Dir}, args...) // a run in the background starts in the directory of the server
+			// A run in the background starts in the directory of the server.
+			args = append([]string{"-C", a.Dir}, args...)
 		}
 		order := host.Invocation{Args: args, Stdin: o.Stdin, Actor: by.Actor(), Leaves: true, Person: true, Watched: true}
 		r := host.Host{Console: a, Execute: execute}.Run(ctx, order)

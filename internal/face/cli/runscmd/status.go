@@ -21,7 +21,7 @@ type statusResult struct {
 	Criteria []view.CriteriaCount   `json:"criteria,omitempty"` // of each task that has criteria
 	Groups   []accept.Group         `json:"groups,omitempty"`   // groups of tasks, if the plan has some
 	Tried    []accept.TriedCheck    `json:"checks_tried,omitempty"`
-	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were checked before it began
+	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // earlier runs' criteria, checked before it began
 	Health   *vitals                `json:"health,omitempty"`  // if requested
 }
 

@@ -21,8 +21,8 @@ import (
 type vitals struct {
 	health.Report
 	Machine   health.Sample         `json:"machine"`
-	Total     proc.Usage            `json:"total"`                // of all processes of the run, including the conductor
-	Conductor *proc.Usage           `json:"conductor,omitempty"`  // nil if the run is not in progress on this machine
+	Total     proc.Usage            `json:"total"`                // of all processes, including the conductor
+	Conductor *proc.Usage           `json:"conductor,omitempty"`  // nil if the run is not in progress here
 	Processes map[string]proc.Usage `json:"by_attempt,omitempty"` // processes of agents and gates, by attempt
 	Disk      map[string]int64      `json:"disk_by_attempt,omitempty"`
 }

@@ -45,7 +45,7 @@ type Attempt struct {
 	Proof    *nexus.TestsProved  `json:"proof,omitempty"` // of tests from an earlier attempt
 	Rounds   []Round             `json:"rounds"`
 	Sessions []Session           `json:"sessions"`
-	Network  []nexus.HostReached `json:"network,omitempty"` // hosts that its commands and gates requested, in order
+	Network  []nexus.HostReached `json:"network,omitempty"` // requested hosts, in order
 }
 
 // Round is one period of writing, with the findings after it.

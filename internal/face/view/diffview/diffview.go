@@ -28,13 +28,13 @@ type Review struct {
 	Comments []Comment           `json:"comments"`          // in the order in which they were made
 	Drafts   []Draft             `json:"drafts,omitempty"`  // the person's unsent comments
 	Must     []string            `json:"must"`              // comments that prevent the change from landing
-	Wanted   string              `json:"wanted,omitzero"`   // why a person must review it before it lands; empty: no review is required
+	Wanted   string              `json:"wanted,omitzero"`   // why a person must review it before it lands; empty: not required
 	Approved string              `json:"approved,omitzero"` // who approved this commit; empty: nobody
 	Question string              `json:"question,omitzero"` // open question whether it may land
 	Seen     int                 `json:"seen"`              // number of files viewed in their current version
-	Since    *ChangesSinceReview `json:"since,omitempty"`   // changes since the person's last review; nil: no earlier review
+	Since    *ChangesSinceReview `json:"since,omitempty"`   // changes since the last review; nil: no earlier review
 	Cut      bool                `json:"cut,omitzero"`      // the diff was too long, and its end is missing
-	Landed   string              `json:"landed,omitzero"`   // commit on the run's branch; it is too late for comments then
+	Landed   string              `json:"landed,omitzero"`   // commit on the run's branch; comments are too late then
 	Open     bool                `json:"open"`              // comments are possible
 	Why      string              `json:"why_not,omitzero"`  // why comments are not possible
 	Worktree string              `json:"worktree,omitzero"` // where the attempt works
@@ -61,8 +61,8 @@ type Comment struct {
 	Resolved string    `json:"resolved,omitzero"` // by whom
 	Answers  []Answer  `json:"answers,omitempty"` // oldest first
 	Refused  string    `json:"refused,omitzero"`  // why its replacement was not applied
-	Note     string    `json:"note,omitzero"`     // remark to show beside it, such as: says fixed, nothing changed there
-	Line     int       `json:"line,omitzero"`     // current position of its first line, on its side; 0: the line is gone, or it is about none
+	Note     string    `json:"note,omitzero"`     // remark, such as: says fixed, nothing changed there
+	Line     int       `json:"line,omitzero"`     // current first line, on its side; 0: the line is gone, or there is none
 }
 
 // Draft is an unsent comment.
@@ -85,7 +85,7 @@ type ChangesSinceReview struct {
 	Base    string            `json:"base"`   // of the reviewed change
 	Commit  string            `json:"commit"` // the reviewed commit
 	At      time.Time         `json:"at"`
-	Rebased bool              `json:"rebased,omitzero"` // the base moved in the meantime: changes from the base are left out
+	Rebased bool              `json:"rebased,omitzero"` // the base moved; its changes are left out
 	Why     string            `json:"why,omitzero"`     // why it is unknown for some files
 	Files   []diffreview.File `json:"files"`
 }

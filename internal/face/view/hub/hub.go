@@ -31,11 +31,11 @@ type Journal interface {
 
 // Options configure a hub.
 type Options struct {
-	Repository string                                                  // its directory, for lists of several repositories
+	Repository string                                                  // its directory, for lists of several
 	Now        func() time.Time                                        // required
 	Earlier    func(ctx context.Context) *route.Stats                  // durations of earlier runs; nil: unknown
 	Place      func(nexus.RunID, nexus.AttemptID) (dir, branch string) // of an attempt's worktree; nil: unknown
-	Idle       time.Duration                                           // after which an unused projection is released; 0 means a minute
+	Idle       time.Duration                                           // time until an unused projection is released; 0: a minute
 }
 
 // Hub stores the projections of the runs of a repository. They are built when they are read, kept

@@ -16,7 +16,7 @@ type EventReader func(after int64) iter.Seq2[nexus.Event, error]
 
 // Options provide the facts that are not in the events of a run. The zero Options are valid.
 type Options struct {
-	Past    EventReader                                   // reads the run again; nil: applied events are kept in memory
+	Past    EventReader                                   // reads the run again; nil: events stay in memory
 	Earlier func() *route.Stats                           // durations of earlier runs; nil: unknown
 	Place   func(id nexus.AttemptID) (dir, branch string) // of an attempt's worktree; nil: unknown
 	Keep    int                                           // events kept for [Projection.Log]; 0 means 500

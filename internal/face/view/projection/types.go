@@ -41,7 +41,7 @@ type Item struct {
 	Notice  bool         `json:"notice,omitzero"` // nothing waits for it, and it is not counted
 	Actions []Action     `json:"actions"`         // possible actions, the usual one first
 
-	Estimate *nexus.Estimate `json:"estimate,omitempty"` // of the plan in the question; nil: the question is not about a plan
+	Estimate *nexus.Estimate `json:"estimate,omitempty"` // of the plan in the question; nil: not about a plan
 }
 
 // Lane is a column of the board: who must act on a task next.

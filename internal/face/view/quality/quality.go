@@ -35,7 +35,7 @@ type Quality struct {
 
 	Coverage *nexus.Coverage        `json:"coverage,omitempty"` // of the landed tree; nil: not measured
 	Tried    []accept.TriedCheck    `json:"checks_tried,omitempty"`
-	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were checked before it began
+	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // earlier runs' criteria, checked before it began
 }
 
 // Metrics are figures over all tasks. A rate is relative to the started tasks, from 0 to 1.

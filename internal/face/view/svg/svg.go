@@ -21,7 +21,7 @@ import (
 
 // Options configure a drawing. The zero value draws everything, without addresses.
 type Options struct {
-	Name  string                    // prefix of the IDs in the drawing, for several on one page; empty: the kind of drawing
+	Name  string                    // prefix of the IDs, for several drawings on one page; empty: its kind
 	Width int                       // width of a timeline without its labels, in pixels; 0: 720
 	Most  int                       // limit of drawn tasks or rows, the most important first; 0: 400
 	Link  func(nexus.TaskID) string // address of a task; nil: no links

@@ -35,7 +35,7 @@ type Conversation struct {
 // Message is a message of a session.
 type Message struct {
 	Turn    int         `json:"turn,omitzero"` // of the model, from 1; 0: a message by Nexus
-	Why     string      `json:"why,omitzero"`  // of a message by Nexus: brief, repair, guidance, results, compacted
+	Why     string      `json:"why,omitzero"`  // of Nexus's messages: brief, repair, guidance, results, compacted
 	At      time.Time   `json:"at"`
 	Seconds float64     `json:"seconds,omitzero"` // duration of the model call
 	Spent   nexus.Money `json:"spent,omitzero"`
@@ -57,7 +57,7 @@ type transcript struct {
 	Conversation
 	get     func(hash string) ([]byte, error)
 	present []llm.Message                // messages of the next request
-	others  map[nexus.SessionID][]string // blobs of other sessions' messages, for a session that continues another's conversation
+	others  map[nexus.SessionID][]string // blobs of other sessions' messages, for a continued conversation
 	open    map[string]nexus.BudgetReserved
 	asked   time.Time // time of the last call
 	cost    Message   // of the calls since the last answer

@@ -23,7 +23,7 @@ type Verdict struct {
 	Off    []string         `json:"off,omitempty"`    // detected gates that the configuration turns off
 	Tree   string           `json:"tree,omitempty"`   // the judged tree; empty if unknown
 	Base   string           `json:"base,omitempty"`   // commit that it was compared with; empty for none
-	Before []nexus.Finding  `json:"before,omitempty"` // findings that the base also has, which do not count against the tree
+	Before []nexus.Finding  `json:"before,omitempty"` // findings that the base also has, which do not count
 
 	told     int      // number of the last gates that are informational and decide nothing
 	replaced []string // gates that were not run because others judged instead

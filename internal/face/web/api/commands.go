@@ -48,7 +48,7 @@ type SettingChange struct {
 	Value   string `json:"value,omitempty"`   // as nexus config set accepts it
 	Unset   bool   `json:"unset,omitempty"`   // remove it instead
 	Project bool   `json:"project,omitempty"` // in the project's file, not in the user's
-	Confirm bool   `json:"confirm,omitempty"` // agree to the access that it opens; only the person who started the server may
+	Confirm bool   `json:"confirm,omitempty"` // agree to the access that it opens; needs the server's owner
 }
 
 // RunAt is a run in its state after an event.
