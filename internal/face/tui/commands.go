@@ -140,8 +140,8 @@ func (m *Model) command(text string) tea.Cmd {
 	return nil
 }
 
-// inRun qualifies the task in a line with the run on the screen, if the command would otherwise
-// search the latest run.
+// inRun turns the task in a logs line into --task if it belongs to the run on the screen. The
+// command itself would search the latest run.
 func (m *Model) inRun(words []string) []string {
 	if words[0] != "logs" || len(words) < 2 {
 		return words

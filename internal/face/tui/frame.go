@@ -424,7 +424,7 @@ func (m *Model) hints(all []string, last ...string) string {
 
 // leaving explains that leaving does not end the run.
 func (m *Model) leaving() string {
-	// There, other keys need the space.
+	// In these states, and on narrow screens, other keys need the space.
 	if m.snap.Interrupted || m.snap.Run.Status.Ended() || m.width < twoPanes {
 		return "leave"
 	}

@@ -45,7 +45,7 @@ const login = "Nexus uses API keys and agents that are installed here. Run: nexu
 
 // serve serves the client that started this process.
 func serve(ctx context.Context, h host.Host) {
-	// A client that dies while something is written to it must not end the runs.
+	// A client that dies during a write to it must not end the runs.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)

@@ -45,7 +45,7 @@ func (t *tracker) question(v view.Run) {
 			lost := text == ""
 			if !lost {
 				err := t.s.answer(ctx, v.ID, q.ID, text)
-				// Else another answer came first.
+				// CodeInvalidInput means that another answer came first, so this one is not lost.
 				lost = err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput})
 			}
 			if lost && ctx.Err() == nil && t.stop != nil {

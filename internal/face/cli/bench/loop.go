@@ -105,7 +105,7 @@ func (l *loop) tools(dir string, s tool.Store) (*tool.Set, error) {
 	if !l.box.HidesHost() {
 		e.Tmp = dir + ".tmp" // as in an attempt
 	}
-	// As at tier fast.
+	// Tier fast has no subagents.
 	return tool.New(e, slices.DeleteFunc(slices.Clone(l.role.Tools), func(name string) bool { return name == tool.SubagentTool })...)
 }
 

@@ -41,7 +41,7 @@ type Search struct {
 
 	Most  nexus.Money                                   // limit for models; 0: the limit of a run
 	Keep  func(facts ...nexus.Fact) error               // records the cost of models; nil: not recorded
-	Agree func(ctx context.Context, price string) error // asks whether a model may be paid; nil: yes
+	Agree func(ctx context.Context, price string) error // asks whether a model may be paid; nil: agreed already
 }
 
 // patience is the time before a search prints progress.

@@ -126,7 +126,7 @@ func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 		}
 		return err
 	}
-	// The directory is not in a repository, or there is no commit yet.
+	// Outside a repository, or before the first commit, the whole directory is copied.
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (s *stage) held(ctx context.Context, l sandbox.Layer) (rest, ignored []stri
 	out, err := repo.RunIn(ctx, strings.NewReader(ask.String()), "check-ignore", "-z", "--stdin")
 	if x, ok := errors.AsType[*git.ExitError](err); err != nil && !ok {
 		return nil, nil, err
-	} else if ok && x.Status != 1 { // such as a name within a submodule: nothing remains
+	} else if ok && x.Status != 1 { // such as a name within a submodule: none counts as ignored
 		return names, nil, nil
 	}
 	yes := map[string]bool{}

@@ -87,7 +87,7 @@ func export(ctx context.Context, from git.Repo, rev string, user git.Repo, at st
 	x.repo = git.Repo{Dir: from.Dir, Work: x.dir, Index: filepath.Join(at, "index")}
 	x.modules = ownSubmodules(ctx, from, x.hash, user)
 	var err error
-	// The private clone, with the files that agents added.
+	// The private clone also has the LFS files that agents added.
 	if x.repo.LFS, err = user.LFSStore(ctx); from.Dir != user.Dir {
 		x.repo.LFS.Own = filepath.Join(filepath.Dir(from.Dir), "lfs", "objects")
 	}

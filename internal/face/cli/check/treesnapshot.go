@@ -85,9 +85,9 @@ func treeAtStart(all []nexus.Evidence) string {
 	return ""
 }
 
-// settleTree names the tree that was judged in all evidence about the working tree, and returns
-// the name. If the working tree has changed since, the evidence gets no name, and the result is
-// empty.
+// settleTree sets the name of the judged tree in all evidence about the working tree, and returns
+// it. If the working tree has changed since, the evidence gets the name [workingTree], and the
+// result is empty.
 func settleTree(ctx context.Context, l treeSnapshot, dir, begun string, all []nexus.Evidence) string {
 	if begun == "" {
 		return ""

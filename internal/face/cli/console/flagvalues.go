@@ -19,7 +19,7 @@ const leastKey = "nexus-least"
 // Least sets a minimum for a number flag, for numbers that cannot be negative, or for which zero
 // means none.
 func Least(c *cobra.Command, flag string, least int) {
-	// Cannot fail: the command has just defined the flag.
+	// SetAnnotation cannot fail, because the command has just defined the flag.
 	_ = c.Flags().SetAnnotation(flag, leastKey, []string{fmt.Sprint(least)})
 }
 

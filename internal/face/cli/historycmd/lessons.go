@@ -123,7 +123,7 @@ func lessonTable(s view.Style, all []lessons.LessonText) string {
 type lessonShow struct {
 	Run     nexus.RunID          `json:"run"`
 	Lessons []lessons.LessonText `json:"lessons"`
-	Used    []nexus.TaskRouted   `json:"used"` // tasks that started with this lesson
+	Used    []nexus.TaskRouted   `json:"used"` // tasks that started as the lessons suggest
 }
 
 func lessonShowCommand(a *console.Console) *cobra.Command {

@@ -49,7 +49,7 @@ func agentsCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		// Else the missing parts are listed below.
+		// An error is reported below as a missing prerequisite.
 		if now, err := a.WithAgents(settings, provider.RecordingTransport{}); err == nil {
 			settings = now
 		}

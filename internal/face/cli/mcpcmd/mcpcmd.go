@@ -63,9 +63,8 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 
 // stdio serves the client that started this process. Its runs continue after it has disconnected.
 func (s *server) stdio(ctx context.Context, offered *mcpserver.Server) {
-	// A client that dies while something is written to it must not end the runs.
-	// A signal that is caught is not inherited by commands; one that is ignored
-	// would be.
+	// A client that dies during a write to it must not end the runs. A signal that is caught is
+	// not inherited by commands; one that is ignored would be.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)

@@ -51,7 +51,7 @@ func (s *screen) readAnswers(ctx context.Context, in io.Reader, wish func(contex
 		select {
 		case line, more := <-lines:
 			if !more {
-				// Otherwise the terminal is gone, and nobody has answered.
+				// If the terminal is gone, the end of the input is not an answer.
 				if s.a.Host.Front == nil || keyboard(in) {
 					s.handleInputEnd(ctx)
 				}

@@ -69,7 +69,7 @@ func (s *screen) showWhole(ctx, work context.Context) (left bool) {
 	if look == nil {
 		return false
 	}
-	// Also if the work ends with an error, and nothing else closes the screen.
+	// The screen also closes if the work ends with an error, when nothing else closes it.
 	defer context.AfterFunc(work, func() { end(errOver) })()
 	err := look(ctx)
 	release()

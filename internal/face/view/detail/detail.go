@@ -128,7 +128,7 @@ func Draw(s view.Style, d Detail) string {
 	for _, decided := range t.Decisions {
 		b.WriteString(s.Wrap(s.Dim(view.Clean("decided: "+replan.Text(decided))), "  ") + "\n")
 	}
-	// There is no next step.
+	// A finished task has no next step.
 	if d.Assessment != nil && !slices.Contains([]nexus.TaskStatus{nexus.Landed, nexus.Split, nexus.Skipped}, t.Status) {
 		b.WriteString("  " + s.Dim(view.Clean(d.Assessment.Text())) + "\n")
 	}

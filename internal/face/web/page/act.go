@@ -165,7 +165,7 @@ func (s *Site) find(run nexus.RunID, of, do, label string) (Action, error) {
 // shown twice.
 func (s *Site) live(w http.ResponseWriter, r *http.Request) {
 	run := nexus.RunID(r.URL.Query().Get("run"))
-	// 0: it has seen nothing.
+	// A missing or invalid number is 0: the page has seen nothing.
 	after, _ := strconv.ParseInt(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")), 10, 64)
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")

@@ -36,7 +36,7 @@ type Server struct {
 	Password string            // required from a user; empty: no login
 	Implicit bool              // TLS from the first byte
 	Plain    bool              // it offers no STARTTLS
-	Say      map[string]string // answers by command, such as RCPT; "" is the greeting, END the end of the data
+	Say      map[string]string // answers by command, such as RCPT: "550 no such person"; "" is the greeting, END the end of data
 	Mute     string            // the command from which on it does not answer; " " is the greeting
 
 	listener net.Listener
