@@ -1,10 +1,10 @@
-// Package channel asks people what waits for them, wherever they are, and
-// takes their answers to the run.
+// Package channel sends open questions to people, wherever they are, and passes their answers to
+// the run.
 //
-// It follows the journal, as every face does, and appends requests to it: it
-// grants nothing itself. Its rooms are the ways to people: files, web,
-// webhooks, Telegram. They are asked one after the other, each keeps its
-// question until somebody answered, and the first answer in the journal counts.
+// Like every face, it follows the journal and appends requests to it; it changes no run itself.
+// Its packages are the channels: files, web, webhooks, Telegram. The channels receive a question
+// one after the other, each keeps it open until it is answered, and the first answer in the
+// journal counts.
 package channel
 
 import (
@@ -19,33 +19,33 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Journal is what a inbox needs of a journal.
+// Journal is the part of a journal that an inbox needs.
 type Journal interface {
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Ask(ctx context.Context, run nexus.RunID, r nexus.Request) (nexus.Event, error)
 }
 
-// answerTimeout is how long an answer waits for the conductor to grant it.
+// answerTimeout limits how long an answer waits for the conductor to settle it.
 const answerTimeout = 5 * time.Second
 
-// Inbox knows what waits for people in all runs of a repository, and takes
-// their answers. It is safe for concurrent use.
+// Inbox lists the open items of all runs of a repository and submits people's answers to them. It
+// is safe for concurrent use.
 type Inbox struct {
 	journal Journal
-	held    func(context.Context, nexus.RunID) bool // somebody conducts the run
+	held    func(context.Context, nexus.RunID) bool // reports whether a process conducts the run
 	now     func() time.Time
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	book    humaninput.Inbox
-	seq     int64 // last event that was folded
+	seq     int64 // number of the last applied event
 	grown   chan struct{}
-	taken   map[string]string               // by key: who answered here, before the journal says so
-	settled map[int64]*nexus.RequestSettled // requests from here; nil until they are settled
+	taken   map[string]string               // by key: who answered here, until the journal has the answer
+	settled map[int64]*nexus.RequestSettled // requests made here; nil until settled
 }
 
-// Open returns a inbox that knows what is in the journal now. [Inbox.Follow]
-// keeps it in step.
+// Open returns an inbox with the open items that are in the journal now. [Inbox.Follow] keeps it
+// up to date.
 func Open(ctx context.Context, j Journal, held func(context.Context, nexus.RunID) bool, now func() time.Time) (*Inbox, error) {
 	d := &Inbox{journal: j, held: held, now: now, grown: make(chan struct{}), taken: map[string]string{}, settled: map[int64]*nexus.RequestSettled{}}
 	d.book.Past = func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
@@ -60,7 +60,7 @@ func Open(ctx context.Context, j Journal, held func(context.Context, nexus.RunID
 	return d, nil
 }
 
-// Follow keeps the inbox in step with the journal until the context ends.
+// Follow keeps the inbox up to date with the journal until the context ends.
 func (d *Inbox) Follow(ctx context.Context) error {
 	d.mu.Lock()
 	after := d.seq
@@ -88,14 +88,14 @@ func (d *Inbox) apply(e nexus.Event) {
 	d.grown = make(chan struct{})
 }
 
-// snapshot returns what waits now, and what is closed when that may have changed.
+// snapshot returns the open items, and a channel that is closed when they may have changed.
 func (d *Inbox) snapshot() ([]humaninput.Item, <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.items(), d.grown
 }
 
-// items returns what waits and was not answered here. The caller holds the lock.
+// items returns the open items that were not answered here. The caller holds the lock.
 func (d *Inbox) items() []humaninput.Item {
 	now := d.now()
 	return slices.DeleteFunc(d.book.Items(), func(i humaninput.Item) bool {
@@ -103,13 +103,13 @@ func (d *Inbox) items() []humaninput.Item {
 	})
 }
 
-// Items returns what waits for a person, the oldest first.
+// Items returns the items that wait for a person, the oldest first.
 func (d *Inbox) Items() []humaninput.Item {
 	all, _ := d.snapshot()
 	return all
 }
 
-// Find returns what waits by that name, or an error that says why it does not.
+// Find returns the open item with that ID, or an error that explains why it is not open.
 func (d *Inbox) Find(run nexus.RunID, id string) (humaninput.Item, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -127,8 +127,8 @@ func (d *Inbox) find(run nexus.RunID, id string) (humaninput.Item, error) {
 	return i, err
 }
 
-// Answer takes an answer to the run in the name of somebody, and says what
-// became of it. An error says why it does not count.
+// Answer submits an answer to the run in the name of a person, and returns its result as text. An
+// error explains why the answer does not count.
 func (d *Inbox) Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error) {
 	d.mu.Lock()
 	item, err := d.find(run, id)
@@ -150,8 +150,8 @@ func (d *Inbox) Answer(ctx context.Context, run nexus.RunID, id, answer, by stri
 	return said, err
 }
 
-// request makes a request, and waits for the conductor's answer where there
-// is one, but at least until the inbox knows of it.
+// request appends a request. If the run has a conductor, it waits for the conductor's answer; in
+// any case it waits until the inbox has read the request from the journal.
 func (d *Inbox) request(ctx context.Context, run nexus.RunID, wish nexus.Request) (string, error) {
 	held := d.held(ctx, run)
 	d.mu.Lock()
@@ -190,9 +190,9 @@ func (d *Inbox) request(ctx context.Context, run nexus.RunID, wish nexus.Request
 	}
 }
 
-// Deliver calls do, one after the other, for each run that nobody conducts and
-// in which somebody agreed to publish what landed, until the context ends. The
-// same answer is not tried twice.
+// Deliver calls do, one call at a time, for each run that has no conductor and in which a person
+// agreed to publish the landed changes, until the context ends. It does not try the same answer
+// twice.
 func (d *Inbox) Deliver(ctx context.Context, do func(context.Context, nexus.RunID)) {
 	tried := map[int64]bool{}
 	for ctx.Err() == nil {
@@ -212,8 +212,8 @@ func (d *Inbox) Deliver(ctx context.Context, do func(context.Context, nexus.RunI
 	}
 }
 
-// refusalError says why the conductor did not grant a request: as a rule, somebody
-// was faster.
+// refusalError explains why the conductor refused a request: usually another person answered
+// first.
 func refusalError(d *Inbox, run nexus.RunID, wish nexus.Request, why string) error {
 	id := wish.ID
 	if id == "" {
@@ -227,8 +227,8 @@ func refusalError(d *Inbox, run nexus.RunID, wish nexus.Request, why string) err
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "refused: " + why, Hint: "See nexus status."}
 }
 
-// Subscription is the place of one way to people at a inbox: it hears of what waits a
-// while after the way before it did. One goroutine calls Next.
+// Subscription is one channel's subscription to an inbox: it receives items a fixed delay after
+// they were asked. One goroutine calls Next.
 type Subscription struct {
 	*Inbox
 	delay time.Duration
@@ -236,13 +236,13 @@ type Subscription struct {
 	begun bool
 }
 
-// Subscription returns a place that hears of everything so long after it was asked.
+// Subscribe returns a subscription that receives each item after the given delay.
 func (d *Inbox) Subscribe(delay time.Duration) *Subscription {
 	return &Subscription{Inbox: d, delay: delay}
 }
 
-// Next returns what waits for a person, as soon as that is something else than
-// it was; at first, at once.
+// Next returns the open items as soon as they differ from the last call; the first call returns
+// at once.
 func (s *Subscription) Next(ctx context.Context) ([]humaninput.Item, error) {
 	for {
 		all, grown := s.snapshot()
@@ -278,7 +278,7 @@ func (s *Subscription) Next(ctx context.Context) ([]humaninput.Item, error) {
 	}
 }
 
-// waitForChange waits until something is closed or, where there is one, a time comes.
+// waitForChange waits until the channel is closed or, if there is a due time, until that time.
 func waitForChange(ctx context.Context, grown <-chan struct{}, due, now time.Time) error {
 	var alarm <-chan time.Time
 	if !due.IsZero() {

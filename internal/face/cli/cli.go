@@ -1,9 +1,8 @@
-// Package cli is the command line: it reads what a person or a program asks
-// for, builds what the command needs, and says how it went.
+// Package cli is the command line: it parses the arguments, runs the command, and prints the
+// result.
 //
-// It has a room for each kind of command, with one file a command; help texts
-// are in console/help. Results go to standard output, everything else to
-// standard error.
+// Each kind of command has its own package, with one file per command; help texts are in
+// console/help. Results go to standard output, everything else to standard error.
 package cli
 
 import (
@@ -43,8 +42,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
-// Main runs one command line and returns the process's exit code. The parent is who
-// started it in the background; nil where nobody did.
+// Main runs one command line and returns the process's exit code. The parent is the process that
+// started this one in the background; nil if none did.
 func Main(ctx context.Context, parent *background.Parent, args []string, in io.Reader, out, err io.Writer) int {
 	a := console.New(in, out, err, app.App{
 		Env: os.Getenv, Environ: os.Environ(), Set: map[string]string{},
@@ -62,7 +61,7 @@ func Main(ctx context.Context, parent *background.Parent, args []string, in io.R
 	return console.ExitCode(ctx, failure)
 }
 
-// execute runs one command line on a console that no other has used.
+// execute runs one command line on a new console.
 func execute(ctx context.Context, a *console.Console, args []string) error {
 	c := root(a) //nolint:contextcheck // cobra hands the context to the command that runs
 	c.SetArgs(args)

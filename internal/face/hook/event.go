@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 )
 
-// eventsOf returns what hooks are told about an event that the state has
-// folded, one for each point that it is.
+// eventsOf returns the hook events of a journal event that the state has applied, one per hook
+// point.
 func eventsOf(s *state.State, e nexus.Event) []hookcmd.Event {
 	base := hookcmd.Event{Run: e.Run, Seq: e.Seq, At: e.At, Goal: s.Goal.Goal.Text, Status: s.Status, Spent: s.Ledger.Spent()}
 	at := func(p nexus.HookPoint, fill func(*hookcmd.Event)) hookcmd.Event {
@@ -64,8 +64,8 @@ func eventsOf(s *state.State, e nexus.Event) []hookcmd.Event {
 	}
 }
 
-// ended returns what hooks are told about tasks and a run that come to an end,
-// and about what waits for people.
+// ended returns the hook events about the end of tasks and runs, and about items that wait for
+// people.
 func ended(s *state.State, f nexus.Fact, at func(nexus.HookPoint, func(*hookcmd.Event)) hookcmd.Event) []hookcmd.Event {
 	one := func(p nexus.HookPoint, fill func(*hookcmd.Event)) []hookcmd.Event {
 		return []hookcmd.Event{at(p, fill)}

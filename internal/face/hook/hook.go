@@ -1,11 +1,10 @@
-// Package hook tells hooks that observe, and plugins that report, what happened
-// in the runs of a repository, after it happened.
+// Package hook notifies observing hooks, and reporting plugins, of events in the runs of a
+// repository, after they happened.
 //
-// Each of them follows the journal by itself, from a cursor in a file, so the
-// journal is the queue: a slow hook holds up nobody, and nothing but the event
-// that it is told is in memory. The cursor moves when a command has ended, so
-// a process that is killed repeats one event at most, and loses none. One
-// process at a time delivers what happens in a repository.
+// Each observer follows the journal separately, from a cursor in a file, so the journal is the
+// queue: a slow hook delays no other, and only its current event is in memory. The cursor moves
+// when a command has ended, so a killed process repeats at most one event, and loses none. One
+// process at a time delivers the events of a repository.
 package hook
 
 import (
@@ -27,29 +26,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
 )
 
-// Grace is how long hooks may go on with what happened before the end of the
-// process. What they do not get to is delivered by the next one.
+// Grace limits how long hooks may process earlier events after the end of the process. The next
+// process delivers the rest.
 const Grace = 20 * time.Second
 
-// Journal is what hooks follow.
+// Journal is the journal that hooks follow.
 type Journal interface {
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Head(ctx context.Context) (int64, error)
 }
 
-// Observer is a hook or a plugin that is told what happens.
+// Observer is a hook or a plugin that receives events.
 type Observer struct {
 	Name string // of its cursor
 	Who  string // for people: hook notify
 	Is   func(nexus.HookPoint) bool
-	// Tell tells it an event. It returns what went wrong, empty for nothing, or an
-	// error where its time was over before.
+	// Tell sends it an event. It returns the problem, empty for none, or an error if ctx ended
+	// before.
 	Tell func(context.Context, hookcmd.Event) (why string, err error)
-	Left func() bool // reports that it is told no more by this process; nil: never
+	Left func() bool // reports that this process sends it no more events; nil: never
 }
 
-// Observers are those of a repository.
+// Observers are the observers of a repository.
 type Observers struct {
 	Journal Journal
 	All     []Observer
@@ -58,9 +57,8 @@ type Observers struct {
 	Grace   time.Duration
 }
 
-// Start lets the hooks follow the journal, those that never did from what
-// happens from now on. What it returns ends them, and waits for them as long as the
-// grace.
+// Start lets the observers follow the journal; new ones start with the next event. The returned
+// function stops them, and waits for them up to the grace period.
 func (o Observers) Start(ctx context.Context) (stop func(), err error) {
 	if err := o.begin(ctx); err != nil {
 		return nil, err
@@ -69,8 +67,8 @@ func (o Observers) Start(ctx context.Context) (stop func(), err error) {
 	return sentlog.RunBeside(ctx, filepath.Join(o.Dir, ".lock"), o.Grace, tell, o.serve), nil
 }
 
-// begin gives hooks without a cursor one: at the journal's last event, so that
-// they are told nothing old, of no run.
+// begin gives observers without a cursor one at the journal's last event, so that they receive no
+// old events.
 func (o Observers) begin(ctx context.Context) error {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return disk.WrapError("make a directory", err)
@@ -90,7 +88,7 @@ func (o Observers) begin(ctx context.Context) error {
 	return nil
 }
 
-// serve lets every hook follow until life ends, and catch up until last does.
+// serve lets every observer follow the journal until life ends, and catch up until last does.
 func (o Observers) serve(life, last context.Context) error {
 	var all sync.WaitGroup
 	failed := make(chan error, len(o.All))
@@ -106,7 +104,7 @@ func (o Observers) serve(life, last context.Context) error {
 	return err
 }
 
-// follow tells a hook what happens.
+// follow sends the events to an observer.
 func (o Observers) follow(life, last context.Context, h Observer) error {
 	after, _ := readCursor(o.path(h))
 	d := &delivery{o: o, who: h, after: after, runs: map[nexus.RunID]*state.State{}}
@@ -126,7 +124,7 @@ func (o Observers) follow(life, last context.Context, h Observer) error {
 			err = d.take(last, e)
 		}
 		if last.Err() != nil {
-			return nil // the next process goes on from the cursor
+			return nil // the next process continues from the cursor
 		}
 		if err != nil {
 			return err
@@ -140,13 +138,13 @@ func (o Observers) follow(life, last context.Context, h Observer) error {
 
 func (h Observer) left() bool { return h.Left != nil && h.Left() }
 
-// delivery is what one observer is told, by one goroutine.
+// delivery is the delivery to one observer, by one goroutine.
 type delivery struct {
 	o     Observers
 	who   Observer
-	after int64                        // last event that it was told, or that is none of its points
-	runs  map[nexus.RunID]*state.State // nil: its events do not fit together
-	told  string                       // what was said last of how it ended
+	after int64                        // last event that was sent, or is for none of its points
+	runs  map[nexus.RunID]*state.State // nil: its events are inconsistent
+	told  string                       // the last reported problem
 }
 
 // Hook returns a hook as an observer; run runs it.
@@ -164,8 +162,7 @@ func Hook(h hookcmd.Hook, run func(context.Context, hookcmd.Hook, hookcmd.Event)
 	}}
 }
 
-// Reporter returns a plugin as an observer of every point that is not asked
-// before it happens.
+// Reporter returns a plugin as an observer of every point after an action.
 func Reporter(r *plugin.Reporter) Observer {
 	return Observer{
 		Name: "plugin." + r.Plugin.Name, // no hook has a dot in its name
@@ -176,7 +173,7 @@ func Reporter(r *plugin.Reporter) Observer {
 	}
 }
 
-// take tells the hook an event where it is one of its points.
+// take sends an event to the observer if it is at one of its points.
 func (d *delivery) take(ctx context.Context, e nexus.Event) error {
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // the cursor stays
@@ -204,7 +201,7 @@ func (d *delivery) take(ctx context.Context, e nexus.Event) error {
 	}
 	d.after = e.Seq
 	if _, over := e.Fact.(nexus.RunEnded); over {
-		delete(d.runs, e.Run) // it is read again if it goes on
+		delete(d.runs, e.Run) // it is read again if the run continues
 	}
 	if !said {
 		return nil
@@ -212,7 +209,7 @@ func (d *delivery) take(ctx context.Context, e nexus.Event) error {
 	return d.o.move(d.who, e.Seq)
 }
 
-// state returns what is true of a run after an event of it.
+// state returns the state of a run after an event.
 func (d *delivery) state(ctx context.Context, e nexus.Event) (*state.State, error) {
 	s, known := d.runs[e.Run]
 	if !known {
@@ -234,7 +231,7 @@ func (d *delivery) state(ctx context.Context, e nexus.Event) (*state.State, erro
 	return s, nil
 }
 
-// tell says what went wrong, once for the same.
+// tell reports a problem; the same one only once.
 func (d *delivery) tell(e hookcmd.Event, why string) {
 	if why != "" && why != d.told {
 		d.o.Say("%s at %s: %s", d.who.Who, e.Point, why)
@@ -242,9 +239,9 @@ func (d *delivery) tell(e hookcmd.Event, why string) {
 	d.told = why
 }
 
-// cursor is the content of a hook's file.
+// cursor is the content of an observer's cursor file.
 type cursor struct {
-	After int64 `json:"after"` // last event of the journal that it need not be told any more
+	After int64 `json:"after"` // last journal event that need not be sent again
 }
 
 func (o Observers) path(h Observer) string { return filepath.Join(o.Dir, h.Name+".json") }
@@ -257,7 +254,7 @@ func (o Observers) move(h Observer, after int64) error {
 	return disk.Replace(o.path(h), data)
 }
 
-// readCursor reads a hook's cursor. One that cannot be read is none.
+// readCursor reads a cursor. An unreadable one counts as missing.
 func readCursor(path string) (after int64, ok bool) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || err != nil {

@@ -1,4 +1,4 @@
-// Package issuecomment keeps the text of a comment on an issue in step with a run.
+// Package issuecomment keeps a comment on an issue up to date with a run.
 package issuecomment
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Grace is how long the last text may take once a run has ended.
+// Grace limits the time for writing the last text after a run has ended.
 const Grace = 15 * time.Second
 
 const (
@@ -24,20 +24,23 @@ const (
 // Comment is a comment on an issue.
 type Comment struct {
 	Draw    func(*state.State) string
-	Write   func(ctx context.Context, text string) error // replaces the comment's text; it is called by one goroutine
-	Passing func(error) bool                             // it may be over soon, so it is tried again
-	Say     func(error)                                  // hears why the text could not be written
+	Write   func(ctx context.Context, text string) error // replaces the comment's text; called by one goroutine
+	Passing func(error) bool                             // reports a temporary error, so that it is tried again
+	Say     func(error)                                  // receives the reason why the text could not be written
 }
 
-// Follow keeps the comment in step with a run that stands at s, and its events after that, until the function that
-// it returns is called. That reads the events that are left, writes the last text within [Grace], and returns.
+// Follow keeps the comment up to date with a run, from its state s and later events, until the
+// returned function is called. That function reads the remaining events, writes the last text
+// within [Grace], and returns.
 //
-// At most one write is under way, and the newest text is the next one. What is on the issue already is not written.
+// At most one write is in progress, and the newest text is the next one. A text that is already
+// on the issue is not written again.
 func (c Comment) Follow(ctx context.Context, s *state.State,
 	live, left func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error],
 ) (end func()) {
 	f := &follower{Comment: c, state: s, text: c.Draw(s), news: make(chan struct{}, 1), over: make(chan struct{})}
-	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx)) // a signal ends the run, and then its end is told
+	// After a signal, the end of the run is still written.
+	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	reading, stop := context.WithCancelCause(ctx)
 	var reader, writer sync.WaitGroup
 	reader.Go(func() { f.read(live(reading, s.Seq)) })
@@ -58,20 +61,20 @@ func (c Comment) Follow(ctx context.Context, s *state.State,
 type follower struct {
 	Comment
 
-	state *state.State // of the reader
+	state *state.State // owned by the reader
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	text string
 
-	news chan struct{} // the text is another one
+	news chan struct{} // the text has changed
 	over chan struct{} // closed after the last text
 }
 
-// read takes over events.
+// read applies events.
 func (f *follower) read(events iter.Seq2[nexus.Event, error]) {
 	for e, err := range events {
 		if err != nil || f.state.Apply(e) != nil {
-			return // who conducts the run says so
+			return // the conductor reports it
 		}
 		if view.IsLifecycleFact(e.Fact) {
 			f.draw()
@@ -86,11 +89,12 @@ func (f *follower) draw() {
 	f.mu.Unlock()
 	select {
 	case f.news <- struct{}{}:
-	default: // whoever writes looks again anyway
+	default: // the writer checks again anyway
 	}
 }
 
-// write writes each text that differs from the one before, the last one until it is written or ctx ends.
+// write writes each text that differs from the previous one, and retries the last one until it is
+// written or ctx ends.
 func (f *follower) write(ctx context.Context) {
 	there, refused := "", ""
 	wait, failed := first, error(nil)
@@ -103,7 +107,7 @@ func (f *follower) write(ctx context.Context) {
 			switch {
 			case err == nil:
 				there, refused, wait, failed = text, "", first, nil
-				continue // there may be another one
+				continue // there may be a newer text
 			case ctx.Err() != nil:
 				f.Say(errors.Join(context.Cause(ctx), err))
 				return
@@ -137,7 +141,8 @@ func (f *follower) last() string {
 	return f.text
 }
 
-// rest waits before another try, at the end of the run no longer than the first time. It reports whether ctx goes on.
+// rest waits before another try; at the end of the run no longer than the first time. It reports
+// whether ctx is still active.
 func (f *follower) rest(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

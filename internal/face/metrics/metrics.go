@@ -1,7 +1,7 @@
-// Package metrics writes what runs came to and where they stand for Prometheus, in
-// its text format 0.0.4: counters over all runs of a repository, and gauges of the
-// runs that are not over. Names of runs, gates and repositories are its labels;
-// goals, titles and other texts of people and agents are not in it.
+// Package metrics writes the results and the progress of runs for Prometheus, in its text format
+// 0.0.4: counters over all runs of a repository, and gauges of unfinished runs. Its labels are
+// names of runs, gates and repositories; it contains no goals, titles or other texts of people
+// and agents.
 package metrics
 
 import (
@@ -18,14 +18,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// ContentType is what the text is.
+// ContentType is the content type of the text.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Of is what the text is written from.
+// Of is the input of the text.
 type Of struct {
 	Version string
-	Past    []history.Run        // what all runs came to
-	Going   []view.RepositoryRun // the runs that are not over
+	Past    []history.Run        // results of all runs
+	Going   []view.RepositoryRun // unfinished runs
 }
 
 // family is a metric with its samples.
@@ -34,7 +34,7 @@ type family struct {
 	samples          []sample
 }
 
-// sample is a value with its labels, a name and a value each.
+// sample is a value with its labels, each as a name and a value.
 type sample struct {
 	labels []string
 	value  float64
@@ -44,7 +44,7 @@ func (f *family) add(value float64, labels ...string) {
 	f.samples = append(f.samples, sample{labels, value})
 }
 
-// Text writes it. Families and samples have the same order each time.
+// Text returns the text. Families and samples have the same order each time.
 func Text(o Of) string {
 	info := family{name: "nexus_build_info", kind: "gauge", help: "The version of Nexus that answers."}
 	info.add(1, "version", cmp.Or(o.Version, "unknown"))
@@ -55,7 +55,7 @@ func Text(o Of) string {
 	return b.String()
 }
 
-// past are figures over all runs.
+// past returns the metrics over all runs.
 func past(all []history.Run) []family {
 	f := history.Summarize(all)
 	runs := family{name: "nexus_runs", kind: "gauge", help: "Runs by status, those that are over too."}
@@ -95,7 +95,7 @@ func past(all []history.Run) []family {
 	}
 }
 
-// going are figures of each run that is not over.
+// going returns the metrics of each unfinished run.
 func going(all []view.RepositoryRun) []family {
 	waiting := family{name: "nexus_waiting_for_people", kind: "gauge", help: "Questions and tasks that wait for a person."}
 	held := family{name: "nexus_run_conducted", kind: "gauge", help: "1 while a process conducts the run, 0 while none does."}
@@ -141,7 +141,7 @@ func going(all []view.RepositoryRun) []family {
 	return []family{waiting, held, seconds, spent, reserved, limit, tokens, tasks, alerts}
 }
 
-// write writes a family that has samples.
+// write writes a family if it has samples.
 func (f family) write(b *strings.Builder) {
 	if len(f.samples) == 0 {
 		return
@@ -163,11 +163,11 @@ func (f family) write(b *strings.Builder) {
 	}
 }
 
-// longest is how long the value of a label may be.
+// longest limits the length of a label's value.
 const longest = 128
 
-// label escapes the value of a label. What would turn or hide text is shown, for
-// dashboards that draw it.
+// label escapes the value of a label. Characters that would reverse or hide text are written out,
+// for dashboards that draw it.
 func label(s string) string {
 	if all := []rune(s); len(all) > longest {
 		s = string(all[:longest])

@@ -14,14 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Result is what became of a try to send a message.
+// Result is the result of one try to send a message.
 type Result string
 
 // The results.
 const (
 	Sent    Result = "sent"
 	Failed  Result = "failed"  // it is tried again
-	Refused Result = "refused" // it is not
+	Refused Result = "refused" // it is not tried again
 )
 
 // Entry is a line of the delivery log.
@@ -37,8 +37,7 @@ type Entry struct {
 	Seconds float64   `json:"seconds"`
 }
 
-// maxLog is how large the log becomes before it is set aside, in bytes. One that
-// was is kept.
+// maxLog is the size of the log, in bytes, above which it is rotated. One old log is kept.
 const maxLog = 1 << 20
 
 func logFile(dir string) string { return filepath.Join(dir, "log.jsonl") }
@@ -63,9 +62,8 @@ func appendEntry(dir string, e Entry) error {
 	return disk.WrapError("write the delivery log", errors.Join(err, f.Close()))
 }
 
-// ReadLog returns the last tries of a directory's ways, the oldest first: of one way
-// where that is not empty, and as many as most. Lines that cannot be read are left
-// out.
+// ReadLog returns the last tries in a directory's log, the oldest first: up to most of them, of
+// one channel if way is not empty. Unreadable lines are skipped.
 func ReadLog(dir, way string, most int) ([]Entry, error) {
 	var all []Entry
 	for _, file := range []string{logFile(dir) + ".1", logFile(dir)} {

@@ -1,11 +1,10 @@
-// Package notify tells people what happened in the runs of a repository who do
-// not look at them.
+// Package notify sends people notifications about the runs of a repository that they do not
+// watch.
 //
-// It follows the journal, which is the queue: each way to people has a place in
-// it, in a file, and what is after that place and was not sent waits. A message
-// is written down before it is sent, so a process that is killed repeats one
-// message at most, under the same name, and loses none. One process at a time
-// delivers what happens in a repository; the next takes over.
+// It follows the journal, which is the queue: each channel has a cursor in a file, and unsent
+// notices after the cursor are waiting. A message is recorded before it is sent, so a killed
+// process repeats at most one message, under the same ID, and loses none. One process at a time
+// delivers the notices of a repository; the next takes over.
 package notify
 
 import (
@@ -23,46 +22,46 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
 )
 
-// Grace is how long messages may be sent after the end of the process. What it
-// does not get to is sent by the next one.
+// Grace limits how long messages may be sent after the end of the process. The next process sends
+// the rest.
 const Grace = 10 * time.Second
 
-// Journal is what is followed.
+// Journal is the journal that the notifier follows.
 type Journal interface {
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Head(ctx context.Context) (int64, error)
 }
 
-// Sender sends a message. What it returns is a [*post.Error].
+// Sender sends a message. Its error is a [*post.Error].
 type Sender interface {
 	Send(ctx context.Context, m delivery.Message) error
 }
 
-// Destination is one way to people.
+// Destination is one notification channel.
 type Destination struct {
-	Name   string // of its files
+	Name   string // used in its file names
 	Sender Sender
 	Timing notice.Timing
 }
 
-// Notifier sends what people are told of the runs of a repository.
+// Notifier sends the notices about the runs of a repository.
 type Notifier struct {
 	Journal Journal
-	Dir     string // of the places in the journal, and of the log
+	Dir     string // of the cursors, and of the log
 	Place   string // name of the repository
-	Link    string // of the dashboard; empty: none is named
+	Link    string // of the dashboard; empty: none
 	Ways    []Destination
 	Rules   []notice.Rule
 	Now     func() time.Time
-	Mask    func(string) string // takes secrets out
+	Mask    func(string) string // removes secrets
 	Say     func(format string, args ...any)
 	Grace   time.Duration
-	Wait    time.Duration // before a second try; 0: a second. It doubles up to 30 of it
+	Wait    time.Duration // before a second try; 0: a second. It doubles up to 30 times the value
 }
 
-// Start follows the journal, for ways that never did from what happens from
-// now on. What it returns ends that, and waits as long as the grace.
+// Start follows the journal; new channels start with the next event. The returned function stops
+// that, and waits up to the grace period.
 func (d Notifier) Start(ctx context.Context) (stop func(), err error) {
 	if err := d.initCursors(ctx); err != nil {
 		return nil, err
@@ -71,8 +70,8 @@ func (d Notifier) Start(ctx context.Context) (stop func(), err error) {
 	return sentlog.RunBeside(ctx, filepath.Join(d.Dir, ".lock"), d.Grace, tell, d.serve), nil
 }
 
-// initCursors gives ways without a place in the journal one: at its last event, so that
-// nobody is told anything old.
+// initCursors gives channels without a cursor one at the journal's last event, so that they send
+// nothing old.
 func (d Notifier) initCursors(ctx context.Context) error {
 	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
 		return disk.WrapError("make a directory", err)
@@ -94,8 +93,8 @@ func (d Notifier) initCursors(ctx context.Context) error {
 
 func (d Notifier) cursorPath(name string) string { return filepath.Join(d.Dir, name+".json") }
 
-// serve follows until life ends, and sends until all is sent that may be, or last
-// ends.
+// serve follows the journal until life ends, and sends until everything that may be sent is sent,
+// or last ends.
 func (d Notifier) serve(life, last context.Context) error {
 	fold := notice.Collector{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
 		return d.Journal.Events(context.WithoutCancel(last), run, 0)
@@ -139,7 +138,7 @@ func (d Notifier) serve(life, last context.Context) error {
 	}
 	for e, err := range d.Journal.Events(last, "", max(after, 0)) {
 		if last.Err() != nil {
-			return nil // the next process goes on from its place
+			return nil // the next process continues from its cursor
 		}
 		if err == nil {
 			err = take(e)
@@ -151,7 +150,7 @@ func (d Notifier) serve(life, last context.Context) error {
 	return nil
 }
 
-// maskNotice takes secrets out of a notice.
+// maskNotice removes secrets from a notice.
 func (d Notifier) maskNotice(n notice.Notice) notice.Notice {
 	n.Title, n.Text = d.Mask(n.Title), d.Mask(n.Text)
 	return n

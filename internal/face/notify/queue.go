@@ -19,19 +19,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// maxAge is how old a notice may be that is still sent: a way that was not used
-// for long tells nothing old.
+// maxAge limits the age of a notice that is still sent, so that a channel that was off for long
+// sends nothing old.
 const maxAge = 7 * 24 * time.Hour
 
-// cursor is a way's place in the journal.
+// cursor is a channel's position in the journal.
 type cursor struct {
-	After  int64    `json:"after"`            // nothing up to this event waits
+	After  int64    `json:"after"`            // no event up to this one waits
 	Done   []string `json:"done,omitempty"`   // notices after it that need not be sent any more
 	Flight []string `json:"flight,omitempty"` // notices of the message that is being sent
 	Until  int64    `json:"until,omitzero"`   // event of the last of these
 }
 
-// parseCursor reads a place. One that makes no sense is none.
+// parseCursor reads a cursor. An invalid one counts as missing.
 func parseCursor(data []byte) (cursor, bool) {
 	var m cursor
 	if json.Unmarshal(data, &m) != nil || m.After < 0 {
@@ -56,16 +56,16 @@ func writeCursor(path string, m cursor) error {
 	return disk.Replace(path, data)
 }
 
-// queue is what waits to go one way.
+// queue contains the waiting notices of one channel.
 type queue struct {
 	notifier Notifier
 	way      Destination
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	mark    cursor
-	seen    int64           // last event that was looked at
+	seen    int64           // last event that was processed
 	waiting []notice.Notice // the oldest first
-	over    bool            // nothing more comes
+	over    bool            // no more notices will come
 	grown   chan struct{}
 }
 
@@ -73,12 +73,12 @@ func newQueue(d Notifier, w Destination, m cursor) *queue {
 	return &queue{notifier: d, way: w, mark: m, seen: m.After, grown: make(chan struct{})}
 }
 
-// add takes what people are told of an event.
+// add adds the notices of an event.
 func (q *queue) add(seq int64, told []notice.Notice) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if seq <= q.seen {
-		return // another way is further back
+		return // another channel is further behind
 	}
 	q.seen = seq
 	for _, n := range told {
@@ -91,7 +91,7 @@ func (q *queue) add(seq int64, told []notice.Notice) {
 	}
 }
 
-// finish says that nothing more comes.
+// finish marks that no more notices will come.
 func (q *queue) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -99,15 +99,15 @@ func (q *queue) finish() {
 	q.wake()
 }
 
-// wake lets work look again. The caller holds the lock.
+// wake wakes the sender. The caller holds the lock.
 func (q *queue) wake() {
 	close(q.grown)
 	q.grown = make(chan struct{})
 }
 
-// nextBatch returns what to send now; where there is nothing, when there may be, and
-// what is closed when something changes. What a process that died was sending
-// comes first, as it was.
+// nextBatch returns the notices to send now; if there are none, the time of the next ones, and a
+// channel that is closed on a change. The batch that a dead process was sending comes first,
+// unchanged.
 func (q *queue) nextBatch() (send []notice.Notice, at time.Time, grown chan struct{}, over bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -121,20 +121,19 @@ func (q *queue) nextBatch() (send []notice.Notice, at time.Time, grown chan stru
 		case len(send) == len(q.mark.Flight):
 			return send, time.Time{}, q.grown, q.over
 		case !q.over && q.seen < q.mark.Until:
-			return nil, time.Time{}, q.grown, q.over // they are to be read
+			return nil, time.Time{}, q.grown, q.over // they are still to be read
 		}
-		send = nil // other rules hold meanwhile, and they do not go this way any more
+		send = nil // the rules have changed, and these notices no longer use this channel
 	}
 	t := q.way.Timing
 	if q.over {
-		t.Window = 0 // nobody will be here for it
+		t.Window = 0 // the process will end before the window does
 	}
 	send, at = t.Next(q.waiting, q.notifier.Now())
 	return send, at, q.grown, q.over
 }
 
-// sendDue sends what is due until nothing more comes and nothing is due, or last
-// ends.
+// sendDue sends due notices until no more will come and none is due, or last ends.
 func (q *queue) sendDue(last context.Context) {
 	b := webhookpost.Backoff{Unit: cmp.Or(q.notifier.Wait, time.Second)}
 	defer func() { q.close(b.N > 0) }()
@@ -160,8 +159,8 @@ func (q *queue) sendDue(last context.Context) {
 	}
 }
 
-// waitForChange waits until something is closed, for a time where that is not less than
-// 0, and no longer than ctx.
+// waitForChange waits until the channel is closed, for the given time if it is not negative, and
+// no longer than ctx.
 func waitForChange(ctx context.Context, grown <-chan struct{}, wait time.Duration) {
 	var alarm <-chan time.Time
 	if wait >= 0 {
@@ -176,8 +175,8 @@ func waitForChange(ctx context.Context, grown <-chan struct{}, wait time.Duratio
 	}
 }
 
-// send sends one message, and settles what is in it. It returns how long to wait
-// where it is to be tried again.
+// send sends one message, and marks its notices. It returns how long to wait if it must be tried
+// again.
 func (q *queue) send(last context.Context, all []notice.Notice, b *webhookpost.Backoff) (wait time.Duration, again bool) {
 	ids := make([]string, len(all))
 	for i, n := range all {
@@ -191,7 +190,7 @@ func (q *queue) send(last context.Context, all []notice.Notice, b *webhookpost.B
 	began := q.notifier.Now()
 	err := q.way.Sender.Send(last, m)
 	if err != nil && last.Err() != nil {
-		return 0, true // its time is over, and its place stays
+		return 0, true // ctx has ended, and the cursor stays
 	}
 	entry := Entry{
 		At: began, Way: q.way.Name, ID: m.ID, Notices: ids, Title: m.Subject(), Try: b.N + 1, Result: Sent,
@@ -218,7 +217,7 @@ func (q *queue) send(last context.Context, all []notice.Notice, b *webhookpost.B
 	return 0, false
 }
 
-// logAttempt writes a try into the log, and says what went wrong, once for the same message.
+// logAttempt writes a try into the log, and reports the problem, once per message.
 func (q *queue) logAttempt(e Entry) {
 	if err := appendEntry(q.notifier.Dir, e); err != nil {
 		q.notifier.Say("notifications, %s: %s", q.way.Name, err)
@@ -231,13 +230,13 @@ func (q *queue) logAttempt(e Entry) {
 	}
 }
 
-// messageID names a message by what is in it.
+// messageID derives the ID of a message from its notices.
 func messageID(ids []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(ids, "\n")))
 	return hex.EncodeToString(sum[:12])
 }
 
-// markInFlight writes down what is about to be sent.
+// markInFlight records the notices that are about to be sent.
 func (q *queue) markInFlight(ids []string, until int64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -253,7 +252,7 @@ func (q *queue) markInFlight(ids []string, until int64) error {
 	return nil
 }
 
-// markDone takes what was sent, or is refused, from what waits.
+// markDone removes sent or refused notices from the waiting ones.
 func (q *queue) markDone(ids []string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -263,7 +262,8 @@ func (q *queue) markDone(ids []string) error {
 	return q.advanceCursor()
 }
 
-// advanceCursor moves the place as far as nothing waits. The caller holds the lock.
+// advanceCursor moves the cursor to the last position before a waiting notice. The caller holds
+// the lock.
 func (q *queue) advanceCursor() error {
 	q.mark.After = q.seen
 	if len(q.waiting) == 0 {
@@ -274,8 +274,8 @@ func (q *queue) advanceCursor() error {
 	return writeCursor(q.notifier.cursorPath(q.way.Name), q.mark)
 }
 
-// close leaves the place for the next process, and says what still waits that
-// could not be sent.
+// close stores the cursor for the next process, and reports waiting notices that could not be
+// sent.
 func (q *queue) close(failing bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// NotifyTerminal tells what happens to one run from now on by the terminal of the process
-// that conducts it. Nothing is remembered: who closed the terminal does not look at
-// it. What it returns ends that, once what happened so far was told.
+// NotifyTerminal sends notices about one run, from now on, to the terminal of the process that
+// conducts it. Nothing is stored, because a closed terminal is not read. The returned function
+// stops that after the notices so far were sent.
 func (d Notifier) NotifyTerminal(ctx context.Context, run nexus.RunID, to Sender) (stop func()) {
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	fold := notice.Collector{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
@@ -22,20 +22,20 @@ func (d Notifier) NotifyTerminal(ctx context.Context, run nexus.RunID, to Sender
 	var after int64
 	for e, err := range d.Journal.Events(ctx, run, 0) {
 		if err != nil {
-			break // whoever shows the run says so
+			break // the display of the run reports it
 		}
 		after = e.Seq
 	}
 	take := func(e nexus.Event, err error) bool {
 		if err != nil {
-			return false // whoever shows the run says so
+			return false // the display of the run reports it
 		}
 		told, err := fold.Apply(e)
 		for _, n := range told {
 			if notice.ShouldSend(d.Rules, n, TerminalName) {
 				n = d.maskNotice(n)
 				m := delivery.Message{ID: messageID([]string{n.ID}), Place: d.Place, Link: d.Link, Notices: []notice.Notice{n}}
-				_ = to.Send(life, m) // who closed it does not look
+				_ = to.Send(life, m) // a closed terminal is not read
 			}
 		}
 		after = e.Seq
@@ -60,5 +60,5 @@ func (d Notifier) NotifyTerminal(ctx context.Context, run nexus.RunID, to Sender
 	}
 }
 
-// TerminalName is what rules call the terminal of a run.
+// TerminalName is the name of a run's terminal in rules.
 const TerminalName = "terminal"

@@ -15,18 +15,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Options says where the file is and what the journal does not know.
+// Options configure the path of the file and the facts that are not in the journal.
 type Options struct {
 	Path   string
 	PID    int // of the process that conducts the run
 	DryRun bool
 	Now    func() time.Time
-	Beat   time.Duration                 // longest time between two writes; 0 is 15 seconds
-	Past   iter.Seq2[nexus.Event, error] // reads the run's events again; nil keeps them in memory; see [state.State.ReadPastFrom]
+	Beat   time.Duration                 // maximum time between two writes; 0 is 15 seconds
+	Past   iter.Seq2[nexus.Event, error] // reads the events again; nil: kept in memory; see [state.State.ReadPastFrom]
 }
 
-// Follow keeps the file in step with the run's events until the run ends, the
-// events end, or the context does. The file stays.
+// Follow keeps the file up to date with the run's events until the run ends, the events end, or
+// the context does. The file remains.
 func Follow(ctx context.Context, run nexus.RunID, events iter.Seq2[nexus.Event, error], o Options) error {
 	if o.Beat <= 0 {
 		o.Beat = 15 * time.Second
@@ -36,7 +36,7 @@ func Follow(ctx context.Context, run nexus.RunID, events iter.Seq2[nexus.Event, 
 	var reader sync.WaitGroup
 	reader.Go(func() { read(ctx, events, feed) })
 	defer reader.Wait()
-	defer stop(nil) // the reader looks up when the next event comes, or its own context ends
+	defer stop(nil) // the reader stops at the next event, or when its own context ends
 	beat := time.NewTicker(o.Beat)
 	defer beat.Stop()
 	s := state.New(run)

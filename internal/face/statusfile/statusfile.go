@@ -1,6 +1,5 @@
-// Package statusfile keeps a small JSON file in step with a run, for scripts
-// and tools that would rather read a file than follow a journal. The shape is
-// fixed: version 1.
+// Package statusfile keeps a small JSON file up to date with a run, for scripts and tools that
+// prefer a file to a journal. The format is fixed: version 1.
 package statusfile
 
 import (
@@ -18,27 +17,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// File is the file's content. The names are those of tools that read it.
+// File is the file's content. Its names are those that tools read.
 type File struct {
 	Version       int      `json:"version"`
 	Run           Run      `json:"run"`
 	Progress      Progress `json:"progress"`
 	Cost          Cost     `json:"cost"`
-	Current       *Current `json:"current"`    // null while no task is worked on
+	Current       *Current `json:"current"`    // null while no task is in progress
 	Iterations    int      `json:"iterations"` // attempts started
 	UpdatedAt     Stamp    `json:"updatedAt"`
 	DurationMs    int64    `json:"durationMs"`
 	LastHeartbeat Stamp    `json:"lastHeartbeat"`
 	Parallel      Parallel `json:"parallel"`
 
-	Questions []Question `json:"questions,omitempty"` // that wait for a person
+	Questions []Question `json:"questions,omitempty"` // questions that wait for a person
 
-	Health health.Report `json:"health"` // without the shares of what fails
+	Health health.Report `json:"health"` // without the shares of failures
 }
 
-// Question waits for a person.
+// Question is a question that waits for a person.
 type Question struct {
-	ID       string       `json:"id"` // what nexus approve, reject and answer take
+	ID       string       `json:"id"` // argument of nexus approve, reject and answer
 	StoryID  nexus.TaskID `json:"storyId,omitzero"`
 	Text     string       `json:"text"`
 	Choices  []string     `json:"choices,omitempty"` // the only answers; none: any text
@@ -46,7 +45,7 @@ type Question struct {
 	Deadline Stamp        `json:"deadline,omitzero"` // when the run continues without an answer
 }
 
-// Run says which run it is and how it stands.
+// Run identifies the run and describes its status.
 type Run struct {
 	ID          nexus.RunID `json:"id"`
 	Feature     string      `json:"feature"`
@@ -58,16 +57,16 @@ type Run struct {
 	CrashSignal string      `json:"crashSignal,omitzero"`
 }
 
-// Status is how a run stands, in the file's words.
+// Status is the status of a run, in the file's words.
 type Status string
 
-// The states of a run.
+// The statuses of a run.
 const (
 	Running   Status = "running"
 	Completed Status = "completed"
 	Failed    Status = "failed"
-	Stalled   Status = "stalled" // what is left waits for a person
-	Crashed   Status = "crashed" // its process was ended from outside
+	Stalled   Status = "stalled" // the rest waits for a person
+	Crashed   Status = "crashed" // its process was killed
 	Unready   Status = "precheck-failed"
 )
 
@@ -87,7 +86,7 @@ type Cost struct {
 	Limit *nexus.Money `json:"limit"` // null without a limit
 }
 
-// Current is the task that was taken up last and is still worked on.
+// Current is the task that was started last and is still in progress.
 type Current struct {
 	StoryID     nexus.TaskID   `json:"storyId"`
 	Title       string         `json:"title"`
@@ -98,22 +97,22 @@ type Current struct {
 	Phase       string         `json:"phase"`   // routing, test-write, implement, verify, review
 }
 
-// Parallel says how many tasks are worked on at once.
+// Parallel counts the tasks that are in progress at once.
 type Parallel struct {
 	Enabled        bool           `json:"enabled"`
 	MaxConcurrency int            `json:"maxConcurrency"`
 	ActiveStories  []nexus.TaskID `json:"activeStories"`
 }
 
-// Stamp is a moment in UTC, written with milliseconds.
+// Stamp is a time in UTC, written with milliseconds.
 type Stamp struct{ time.Time }
 
-// MarshalText writes the moment.
+// MarshalText writes the time.
 func (s Stamp) MarshalText() ([]byte, error) {
 	return []byte(s.UTC().Format("2006-01-02T15:04:05.000Z")), nil
 }
 
-// MarshalJSON writes the moment as a string.
+// MarshalJSON writes the time as a string.
 func (s Stamp) MarshalJSON() ([]byte, error) {
 	text, err := s.MarshalText()
 	return []byte(`"` + string(text) + `"`), err
@@ -209,8 +208,8 @@ func currentOf(s *state.State, r view.Run) *Current {
 	return c
 }
 
-// complexity says how hard a task is thought to be. Of one that was never
-// routed it follows the tier where work on it begins.
+// complexity returns the estimated difficulty of a task. If it was never routed, that follows
+// from the tier with which work on it begins.
 func complexity(t *state.Task) string {
 	if t.Route != nil {
 		return string(t.Route.Complexity)
@@ -225,7 +224,7 @@ func complexity(t *state.Task) string {
 	}
 }
 
-// phase says what happens in an attempt: whoever talks, or the gates.
+// phase returns the activity in an attempt: the role of the session, or the gates.
 func phase(t view.Task, a *state.Attempt) string {
 	judged := t.Now != nil && (t.Now.What == view.DoingGate || t.Now.What == view.DoingLanding)
 	switch {

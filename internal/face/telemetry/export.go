@@ -22,37 +22,37 @@ import (
 )
 
 const (
-	// batch is how many spans are sent at a time.
+	// batch limits the spans of one request.
 	batch = 256
 	// pause is how long spans wait for others.
 	pause = 2 * time.Second
-	// patience is how long a collector may take to answer.
+	// patience limits how long a collector may take to answer.
 	patience = 10 * time.Second
-	// first and last are how long the exporter waits before it tries again.
+	// first and last are the shortest and longest waits before another try.
 	first, last = time.Second, time.Minute
-	// Grace is how long the last spans may take once a run has ended.
+	// Grace limits the time for sending the last spans after a run has ended.
 	Grace = 5 * time.Second
 )
 
 // Exporter sends the spans of runs to a collector.
 type Exporter struct {
-	Endpoint string              // address of the collector; without a path, that of traces is added
-	Headers  map[string]string   // sent with each call
-	Contents bool                // texts of people and agents are sent, too
-	Version  string              // of Nexus
-	Cursor   string              // file that keeps how far a run was sent
-	Mask     func(string) string //
-	Say      func(error)         // hears once what the collector says against it
-	Client   *http.Client        // nil: one of its own
-	Wait     time.Duration       // before it tries again; each time twice as long; 0: a second
+	Endpoint string            // address of the collector; without a path, the path for traces is added
+	Headers  map[string]string // sent with each request
+	Contents bool              // texts of people and agents are also sent
+	Version  string            // of Nexus
+	Cursor   string            // file that records how far a run was sent
+	Mask     func(string) string
+	Say      func(error)   // receives, once, why the collector refused the spans
+	Client   *http.Client  // nil: its own client
+	Wait     time.Duration // before another try; it doubles each time; 0: a second
 }
 
 type events = iter.Seq2[nexus.Event, error]
 
-// Follow sends the spans of a run while it goes on, until the function that it
-// returns is called. That reads the events that are left and sends them within
-// [Grace]. What could not be sent is sent by who continues the run. Nothing waits
-// for the collector: what it has not taken is in the journal still.
+// Follow sends the spans of a run while it is in progress, until the returned function is called.
+// That function reads the remaining events and sends them within [Grace]. The process that
+// continues the run sends what could not be sent. Nothing waits for the collector: unsent spans
+// can be rebuilt from the journal.
 func (x Exporter) Follow(ctx context.Context, run nexus.RunID, live, left func(ctx context.Context, after int64) events) (end func()) {
 	if x.Client == nil {
 		x.Client = &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -66,7 +66,7 @@ func (x Exporter) Follow(ctx context.Context, run nexus.RunID, live, left func(c
 		defer close(read)
 		for e, err := range live(reading, 0) {
 			if err != nil {
-				return // who conducts the run says so
+				return // the conductor reports it
 			}
 			select {
 			case read <- e:
@@ -89,23 +89,23 @@ func (x Exporter) Follow(ctx context.Context, run nexus.RunID, live, left func(c
 				break
 			}
 		}
-		_ = s.send(ctx) // who continues the run tries again
+		_ = s.send(ctx) // the process that continues the run tries again
 		timer.Stop()
 		kill(nil)
 	}
 }
 
-// sender is of one goroutine at a time.
+// sender is used by one goroutine at a time.
 type sender struct {
 	Exporter
 	tracer  *Tracer
-	seq     int64 // last event that was taken over
-	sent    int64 // up to which event all was sent, here or before
+	seq     int64 // last event that was applied
+	sent    int64 // event up to which all spans were sent, now or earlier
 	spans   []Span
-	refused string // what was said last
+	refused string // the last reported problem
 }
 
-// take takes an event over.
+// take applies an event.
 func (s *sender) take(e nexus.Event) {
 	if e.Seq <= s.seq {
 		return
@@ -116,8 +116,8 @@ func (s *sender) take(e nexus.Event) {
 	}
 }
 
-// follow takes events over, and sends spans when there are enough, or when they
-// waited long enough. While a collector is slow no more events are read.
+// follow applies events, and sends spans when there are enough, or when they waited long enough.
+// While a collector is slow, no more events are read.
 func (s *sender) follow(ctx, reading context.Context, read <-chan nexus.Event) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -154,11 +154,11 @@ func (s *sender) follow(ctx, reading context.Context, read <-chan nexus.Event) {
 	}
 }
 
-// again says that the collector may take the same later.
+// again means that the collector may accept the same spans later.
 type again struct{ after time.Duration }
 
-// send sends what is there. It is kept where the collector may take it later, and
-// dropped where it never will.
+// send sends the waiting spans. They are kept if the collector may accept them later, and dropped
+// if it never will.
 func (s *sender) send(ctx context.Context) *again {
 	if len(s.spans) > 0 {
 		body, err := Encode(s.spans, s.Version, s.Mask)
@@ -185,8 +185,8 @@ func (s *sender) send(ctx context.Context) *again {
 	return nil
 }
 
-// passing reports whether a collector that answers so may take the same later, as
-// OTLP says.
+// passing reports whether a collector with this status may accept the same spans later, according
+// to OTLP.
 func passing(status int) bool {
 	switch status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -204,7 +204,7 @@ func (s *sender) say(err error) {
 	s.Say(fmt.Errorf("telemetry: %w", err))
 }
 
-// place is the collector as messages name it, without what may be a secret.
+// place returns the collector's address for messages, without parts that may be secret.
 func (s *sender) place() string {
 	u, err := url.Parse(s.Endpoint)
 	if err != nil {
@@ -213,7 +213,7 @@ func (s *sender) place() string {
 	return u.Host
 }
 
-// post hands a body to the collector.
+// post sends a body to the collector.
 func (s *sender) post(ctx context.Context, body []byte) (status int, after time.Duration, err error) {
 	to := s.Endpoint
 	if u, err := url.Parse(to); err == nil && strings.Trim(u.Path, "/") == "" {
@@ -235,7 +235,7 @@ func (s *sender) post(ctx context.Context, body []byte) (status int, after time.
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {
-			err = u.Err // without the address, which may hold a key
+			err = u.Err // without the address, which may contain a key
 		}
 		return 0, 0, fmt.Errorf("the collector at %s cannot be reached: %w", s.place(), err)
 	}
@@ -247,7 +247,7 @@ func (s *sender) post(ctx context.Context, body []byte) (status int, after time.
 	return answer.StatusCode, after, nil
 }
 
-// sent returns up to which event the spans of the run were sent.
+// sent returns the event up to which the spans of the run were sent.
 func (x Exporter) sent() int64 {
 	data, err := os.ReadFile(x.Cursor)
 	if err != nil {
@@ -255,12 +255,12 @@ func (x Exporter) sent() int64 {
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
 	if err != nil || n < 0 {
-		return 0 // it is sent again, with the same ids
+		return 0 // they are sent again, with the same IDs
 	}
 	return n
 }
 
-// keep writes down how far the run was sent. Where that fails it is sent again.
+// keep records how far the run was sent. If that fails, spans are sent again.
 func (s *sender) keep() {
 	if s.Cursor == "" {
 		return
@@ -272,8 +272,8 @@ func (s *sender) keep() {
 	_ = os.Rename(part, s.Cursor)
 }
 
-// Headers reads headers as OTEL_EXPORTER_OTLP_HEADERS has them: name=value, with
-// commas between.
+// Headers parses headers in the format of OTEL_EXPORTER_OTLP_HEADERS: name=value, separated by
+// commas.
 func Headers(text string) map[string]string {
 	all := map[string]string{}
 	for part := range strings.SplitSeq(text, ",") {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The shapes of OTLP in JSON: an ExportTraceServiceRequest.
+// The JSON types of OTLP's ExportTraceServiceRequest.
 type (
 	request struct {
 		Resources []resourceSpans `json:"resourceSpans"`
@@ -56,13 +56,13 @@ type (
 	}
 )
 
-// schema is of the conventions that the names come from.
+// schema identifies the conventions for the names.
 const schema = "https://opentelemetry.io/schemas/1.41.0"
 
-// longest is how many bytes of a text are sent.
+// longest limits the length of a text, in bytes.
 const longest = 1024
 
-// Encode returns the body that hands spans to a collector. Texts are masked.
+// Encode returns the request body with spans for a collector. Texts are masked.
 func Encode(all []Span, version string, mask func(string) string) ([]byte, error) {
 	spans := make([]span, 0, len(all))
 	for _, s := range all {

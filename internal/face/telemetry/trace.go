@@ -1,11 +1,11 @@
-// Package telemetry sends what a run did to a collector of OpenTelemetry traces:
-// OTLP over HTTP, in JSON. A run is a trace, and spans in it are its tasks,
-// attempts, sessions, calls of models, tools, gates and landings, with the times
-// that the journal has and the names of the GenAI conventions (v1.41.0).
+// Package telemetry sends the activity of a run to an OpenTelemetry trace collector: OTLP over
+// HTTP, in JSON. A run is a trace; its spans are tasks, attempts, sessions, model calls, tools,
+// gates and landings, with the times from the journal and the names of the GenAI conventions
+// (v1.41.0).
 //
-// It follows the journal with a cursor, so it never slows a run, and a process that
-// continues a run sends what the one before did not. What is sent again has the
-// same ids. Texts of people and agents are sent only where that is switched on.
+// It follows the journal with a cursor, so it never slows a run, and a process that continues a
+// run sends what the previous one did not. Spans that are sent again have the same IDs. Texts of
+// people and agents are sent only if that is turned on.
 package telemetry
 
 import (
@@ -20,23 +20,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Kind is what a span is to the one that it is part of, as OTLP numbers it.
+// Kind is the kind of a span, as numbered by OTLP.
 type Kind int
 
-// The kinds of spans that there are here.
+// The kinds that are used here.
 const (
 	Internal Kind = 1
 	Client   Kind = 3
 )
 
-// Span is something that took time.
+// Span is an operation with a duration.
 type Span struct {
 	Trace, ID, Parent string // in hexadecimal digits; Parent is empty for the run
 	Name              string
 	Kind              Kind
 	Start, End        time.Time
 	Attributes        []Attribute
-	Failed            string // why it failed, a word; empty: it did not
+	Failed            string // the cause of the failure in a word; empty: none
 }
 
 // Attribute is a name with a string, an int64, a float64 or a bool.
@@ -45,7 +45,7 @@ type Attribute struct {
 	Value any
 }
 
-// Tracer makes spans of the events of one run. One goroutine owns it.
+// Tracer derives spans from the events of one run. One goroutine owns it.
 type Tracer struct {
 	run      nexus.RunID
 	contents bool
@@ -54,12 +54,12 @@ type Tracer struct {
 	open     map[string]*Span
 	tasks    map[nexus.AttemptID]nexus.TaskID
 	attempts map[nexus.SessionID]nexus.AttemptID
-	sessions map[string]nexus.SessionID // by the id of a reservation
+	sessions map[string]nexus.SessionID // by the ID of a reservation
 	models   map[nexus.SessionID]string
 }
 
-// New returns the tracer of a run before its first event. With contents, spans say
-// what the goal, commands and paths were.
+// New returns the tracer of a run before its first event. With contents, spans include the goal,
+// commands and paths.
 func New(run nexus.RunID, contents bool) *Tracer {
 	sum := sha256.Sum256([]byte(run))
 	return &Tracer{
@@ -92,7 +92,7 @@ func (t *Tracer) begin(k, parent, name string, kind Kind, at time.Time, attribut
 	t.open[k] = s
 }
 
-// end closes a span that is open.
+// end closes an open span.
 func (t *Tracer) end(k string, at time.Time, failed string, attributes ...Attribute) []Span {
 	s := t.open[k]
 	if s == nil {
@@ -106,7 +106,7 @@ func (t *Tracer) end(k string, at time.Time, failed string, attributes ...Attrib
 	return []Span{*s}
 }
 
-// Apply takes an event over, and returns the spans that it ended.
+// Apply applies an event, and returns the spans that it ended.
 func (t *Tracer) Apply(e nexus.Event) []Span {
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted:
@@ -151,7 +151,7 @@ func (t *Tracer) Apply(e nexus.Event) []Span {
 	return nil
 }
 
-// over ends a run, and all that was not over.
+// over ends a run, and all its open spans.
 func (t *Tracer) over(at time.Time, f nexus.RunEnded) (all []Span) {
 	failed := ""
 	if f.Status != nexus.StatusDone {
@@ -167,7 +167,7 @@ func (t *Tracer) over(at time.Time, f nexus.RunEnded) (all []Span) {
 	return all
 }
 
-// inside returns the span that something of an attempt is part of.
+// inside returns the parent span for a part of an attempt.
 func (t *Tracer) inside(a nexus.AttemptID, task nexus.TaskID) string {
 	switch {
 	case a != "" && t.open[key("attempt", string(a))] != nil:
@@ -179,7 +179,7 @@ func (t *Tracer) inside(a nexus.AttemptID, task nexus.TaskID) string {
 	}
 }
 
-// gate takes over that a gate began or judged.
+// gate applies the start or the result of a gate.
 func (t *Tracer) gate(e nexus.Event) []Span {
 	name := func(a nexus.AttemptID, task nexus.TaskID, base bool, gate string) string {
 		return key("gate", string(a), string(task), fmt.Sprint(base), gate)
@@ -187,7 +187,7 @@ func (t *Tracer) gate(e nexus.Event) []Span {
 	if f, ok := e.Fact.(nexus.GateStarted); ok {
 		k := name(f.Attempt, f.Task, f.Base, f.Gate)
 		t.begin(k, t.inside(f.Attempt, f.Task), "gate "+f.Gate, Internal, e.At, Attribute{"nexus.gate", f.Gate})
-		t.open[k].ID = t.id(key(k, fmt.Sprint(e.Seq))) // it may judge again
+		t.open[k].ID = t.id(key(k, fmt.Sprint(e.Seq))) // it may run again
 		return nil
 	}
 	f, ok := e.Fact.(nexus.GateJudged)
@@ -208,7 +208,7 @@ func (t *Tracer) gate(e nexus.Event) []Span {
 		Attribute{"nexus.gate.findings", int64(len(f.Evidence.Findings))})
 }
 
-// talk takes over what sessions, models and tools did.
+// talk applies the events of sessions, models and tools.
 func (t *Tracer) talk(e nexus.Event) []Span {
 	switch f := e.Fact.(type) {
 	case nexus.SessionStarted:
@@ -257,7 +257,7 @@ func (t *Tracer) talk(e nexus.Event) []Span {
 	return nil
 }
 
-// used is what a call of a model used. What came from a cache is part of the input.
+// used returns the usage of a model call. Cached tokens are part of the input.
 func used(f nexus.BudgetSpent) []Attribute {
 	return []Attribute{
 		{"gen_ai.usage.input_tokens", f.Usage.Prompt()},
@@ -269,8 +269,7 @@ func used(f nexus.BudgetSpent) []Attribute {
 	}
 }
 
-// provider returns the name that the conventions have for who made a model, and the
-// model's own.
+// provider returns the maker of a model as the conventions name it, and the model's own name.
 func provider(name string) (maker, model string) {
 	maker, model, ok := strings.Cut(name, "/")
 	if !ok {

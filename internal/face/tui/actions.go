@@ -14,14 +14,14 @@ import (
 
 func stripANSI(text string) string { return ansi.Strip(text) }
 
-// oneLine makes a text harmless, and one line.
+// oneLine turns a text into one safe line.
 func oneLine(text string) string { return view.Clean(ansi.Strip(text)) }
 
-// press does what a key means.
+// press handles a key.
 func (m *Model) press(key tea.KeyPressMsg) tea.Cmd {
 	name := key.String()
 	if does := m.keys.does[name]; m.small() && does != "quit" && does != "cancel" && name != "esc" {
-		return nil // it would act on what is not seen
+		return nil // it would act on something that is not visible
 	}
 	if m.dialog.kind != noDialog {
 		return m.answer(key)
@@ -47,7 +47,7 @@ func (m *Model) press(key tea.KeyPressMsg) tea.Cmd {
 	return m.runBinding(m.keys.does[name])
 }
 
-// runBinding does what has a name.
+// runBinding does the action with that name.
 func (m *Model) runBinding(name string) tea.Cmd {
 	if i := slices.Index(views(), name); i >= 0 {
 		m.view, m.right, m.scroll, m.filter = View(i), false, 0, ""
@@ -102,7 +102,7 @@ func (m *Model) runBinding(name string) tea.Cmd {
 	return nil
 }
 
-// move does what changes only what is seen.
+// move does an action that changes only the display.
 func (m *Model) move(name string) {
 	half := max(m.height/2-3, 1)
 	switch name {
@@ -157,7 +157,7 @@ func (m *Model) show(t Tab) {
 	m.open = map[int]bool{}
 }
 
-// talks reports whether the tab shows what an agent says, where keys move by turn.
+// talks reports whether the tab shows a conversation, in which keys move by turn.
 func (m *Model) talks() bool { return m.tab == LogTab && m.talkKey() != "" }
 
 func (m *Model) enter() {
@@ -192,7 +192,7 @@ func (m *Model) back() {
 	}
 }
 
-// step moves in what keys move in: the list, the turns, or a text.
+// step moves in the part that has the focus: the list, the turns, or a text.
 func (m *Model) step(by int) {
 	switch {
 	case m.right && m.talks() && m.view.lists():
@@ -233,7 +233,7 @@ func (m *Model) refine(text string) tea.Cmd {
 	return nil
 }
 
-// verb returns the name by which a key does an action.
+// verb returns the action name of a key.
 func verb(name string) string {
 	switch name {
 	case "sign-off":
@@ -246,8 +246,8 @@ func verb(name string) string {
 	return name
 }
 
-// actions are what keys can do now: about the selected item, the items of the
-// selected task, the task, and the run, in this order.
+// actions returns the actions of the keys: for the selected item, the items of the selected task,
+// the task, and the run, in this order.
 func (m *Model) actions() []projection.Action {
 	var all []projection.Action
 	r, ok := m.selected()
@@ -277,7 +277,7 @@ func (m *Model) runActionByName(name string) tea.Cmd {
 	a, refused := actionOf(all, name)
 	if a == nil && refused == "" {
 		switch name {
-		case "answer": // nothing asks
+		case "answer": // no open question
 			name = "interrupt"
 		case "pause": // no task is selected
 			name = "pause-run"
@@ -295,7 +295,7 @@ func (m *Model) runActionByName(name string) tea.Cmd {
 	return nil
 }
 
-// offer answers with one of the answers that a question offers.
+// offer answers with one of the choices of a question.
 func (m *Model) offer(n int) tea.Cmd {
 	for _, a := range m.actions() {
 		if a.Name == "answer" && a.Input == projection.InputNone {
@@ -307,7 +307,7 @@ func (m *Model) offer(n int) tea.Cmd {
 	return nil
 }
 
-// startAction asks for what an action needs, and does it.
+// startAction asks for the input of an action, and does it.
 func (m *Model) startAction(a projection.Action) tea.Cmd {
 	run := func(text string) tea.Cmd {
 		return m.runCommandLine(a.Label, FillArguments(a, text))
@@ -323,18 +323,18 @@ func (m *Model) startAction(a projection.Action) tea.Cmd {
 	return run("")
 }
 
-// commandLine is a command line, and what it reads on standard input.
+// commandLine is a command line with its standard input.
 type commandLine struct {
 	args  []string
 	stdin string
 }
 
-// runCommandLine runs a command line beside.
+// runCommandLine runs a command line in the background.
 func (m *Model) runCommandLine(what string, args []string) tea.Cmd {
 	return m.runCommandLines(what, commandLine{args, ""})
 }
 
-// runCommandLines runs command lines beside, one after the other, until one fails.
+// runCommandLines runs command lines in the background, one after the other, until one fails.
 func (m *Model) runCommandLines(what string, lines ...commandLine) tea.Cmd {
 	m.busy++
 	m.showNotice(false, "%s ...", what)
@@ -345,14 +345,14 @@ func (m *Model) runCommandLines(what string, lines ...commandLine) tea.Cmd {
 			if out = verbs.Do(ctx, l.args, l.stdin); out.Failed != "" {
 				break
 			}
-			typed = nil // it is kept
+			typed = nil // it is stored
 		}
 		return doneMsg{what: what, out: out, typed: typed}
 	}
 }
 
-// interrupt hands Ctrl-C on, once: it takes this screen down. A second one would end the
-// process at once, and leave the terminal as it is drawn on.
+// interrupt forwards Ctrl-C once, which closes this screen. A second one would end the process at
+// once, and leave the terminal in its drawing mode.
 func (m *Model) interrupt() tea.Cmd {
 	if !m.cut {
 		m.cut = true
@@ -361,8 +361,8 @@ func (m *Model) interrupt() tea.Cmd {
 	return nil
 }
 
-// leave ends the interface, once what it does for the person is done: at once where
-// they ask for it again. What fails, or another key, keeps them here.
+// leave ends the interface after the person's running actions are done; at once if they press the
+// key again. A failure, or another key, cancels leaving.
 func (m *Model) leave() tea.Cmd {
 	if m.busy > 0 && !m.goes {
 		m.goes = true

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// ASCIIText returns a text as a locale shows it that has only ASCII, where the style is for
-// one: it is as wide as before, with ? for each column of what cannot be shown.
+// ASCIIText returns a text for a locale with ASCII only, if the style is for one: it keeps the
+// width, with ? for each column of a character that cannot be shown.
 func ASCIIText(s view.Style, text string) string {
 	if !s.ASCII || isASCII(text) {
 		return text

@@ -9,9 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// printed makes what a command printed fit to be drawn: harmless lines, of which those
-// with the same number of tabs, one below the other, are the rows of a table, which
-// fits the width. Other lines are folded.
+// printed prepares the output of a command for drawing: safe lines. Consecutive lines with the
+// same number of tabs are the rows of a table, which fits the width. Other lines are folded.
 func (b painter) printed(text string, width int, wrap bool) []string {
 	lines := strings.Split(view.CleanText(strings.TrimSpace(text)), "\n")
 	var out []string
@@ -30,11 +29,11 @@ func (b painter) printed(text string, width int, wrap bool) []string {
 	return out
 }
 
-// leastColumn is what a column keeps at least, if it has as much.
+// leastColumn is the minimum width of a column, if it has as much content.
 const leastColumn = 12
 
-// columns lays out the rows of a table, the first of which is its head. Columns that
-// are empty below it are left out, and then the last ones, until the others fit.
+// columns lays out the rows of a table, the first of which is its head. Columns that are empty
+// below the head are dropped, and then the last ones, until the others fit.
 func (b painter) columns(lines []string, width int) []string {
 	var head []string
 	rows := make([][]string, len(lines)-1)

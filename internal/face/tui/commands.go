@@ -11,37 +11,37 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// CommandMode is what a command does when it is typed behind a colon.
+// CommandMode is how a command runs when it is typed after a colon.
 type CommandMode string
 
-// The ways in which a typed command is done.
+// The modes of a typed command.
 const (
-	Unavailable CommandMode = ""         // it is not: Why says where
-	Beside      CommandMode = "beside"   // in this process; what it prints is shown
-	Terminal    CommandMode = "terminal" // with the terminal, which it has until it ends
+	Unavailable CommandMode = ""         // not available here: Why has the reason
+	Beside      CommandMode = "beside"   // in this process; its output is shown
+	Terminal    CommandMode = "terminal" // with the terminal, until it ends
 )
 
-// RunArgument is how a command takes the run that is on the screen.
+// RunArgument is how a command receives the run on the screen.
 type RunArgument string
 
-// The ways in which a command takes a run.
+// The ways to pass a run to a command.
 const (
-	NoRun   RunArgument = ""     // it is about none
+	NoRun   RunArgument = ""     // it needs none
 	FlagRun RunArgument = "flag" // --run
 	WordRun RunArgument = "word" // its first argument
 )
 
-// CommandBinding is how what a command of the command line does is reached here.
+// CommandBinding is how a command of the command line is reached here.
 type CommandBinding struct {
 	Name string
 	Keys []string    // names of keys that do it
-	How  CommandMode // what it does when it is typed
+	How  CommandMode // how it runs when it is typed
 	Run  RunArgument
-	Not  []string // commands of it that are done elsewhere
-	Why  string   // why it is not done here, or those are not
+	Not  []string // its subcommands that are reached elsewhere
+	Why  string   // why it, or those subcommands, are not available here
 }
 
-// Why what is not done here is not.
+// The reasons why commands are not available here.
 const (
 	begins  = "it starts other work, and needs its own terminal"
 	serves  = "it serves other programs until you stop it, and needs its own terminal"
@@ -106,7 +106,7 @@ func findCommandBinding(name string) (CommandBinding, bool) {
 	return CommandBinding{}, false
 }
 
-// command does what was typed behind a colon.
+// command runs the command that was typed after a colon.
 func (m *Model) command(text string) tea.Cmd {
 	words := strings.Fields(strings.TrimPrefix(text, ":"))
 	if len(words) == 0 {
@@ -140,8 +140,8 @@ func (m *Model) command(text string) tea.Cmd {
 	return nil
 }
 
-// inRun takes the task of a line as that of the run on the screen, where the command
-// would look for it in the latest one.
+// inRun turns the task in a logs line into --task if it belongs to the run on the screen. The
+// command itself would search the latest run.
 func (m *Model) inRun(words []string) []string {
 	if words[0] != "logs" || len(words) < 2 {
 		return words
@@ -156,8 +156,8 @@ func (m *Model) inRun(words []string) []string {
 	return words
 }
 
-// line returns the command line of what was typed. It names the run that is on the
-// screen, where it names none: that is what the person looks at, and need not be the latest.
+// line returns the command line of typed words. If it names no run, it gets the run on the
+// screen, which need not be the latest.
 func (w CommandBinding) line(words []string, run nexus.RunID) []string {
 	name, rest := words[0], words[1:]
 	has := func(flag string) bool {
@@ -173,12 +173,12 @@ func (w CommandBinding) line(words []string, run nexus.RunID) []string {
 	return words
 }
 
-// runInTerminal gives the terminal to a command line until it ends.
+// runInTerminal runs a command line with the terminal until it ends.
 func (m *Model) runInTerminal(args ...string) tea.Cmd {
 	return tea.Exec(m.o.Verbs.Terminal(m.ctx, args), func(err error) tea.Msg { return leftMsg{err} })
 }
 
-// runAndShow runs a command line, and shows what it prints.
+// runAndShow runs a command line, and shows its output.
 func (m *Model) runAndShow(args []string) tea.Cmd {
 	m.busy++
 	ctx, verbs := m.ctx, m.o.Verbs
@@ -198,7 +198,7 @@ func (m *Model) goTo(id string) tea.Cmd {
 	return nil
 }
 
-// typedChoices offer the commands that are done when they are typed.
+// typedChoices returns the commands that can be typed.
 func (m *Model) typedChoices() (all []choice) {
 	for _, w := range CommandBindings() {
 		if w.How == Unavailable {
@@ -212,7 +212,7 @@ func (m *Model) typedChoices() (all []choice) {
 	return all
 }
 
-// typedHelp lists the commands that are done when they are typed.
+// typedHelp lists the commands that can be typed.
 func (m *Model) typedHelp() []string {
 	lines := []string{"", m.b.Bold("Commands of the command line, typed after " + m.keyOf("command"))}
 	line := " "
@@ -228,5 +228,5 @@ func (m *Model) typedHelp() []string {
 	return append(lines, line, fmt.Sprintf("  task ID selects a task. %s lists all of this, too.", m.keyOf("palette")))
 }
 
-// helpWidth is how wide a line of names is.
+// helpWidth is the width of a line of names.
 const helpWidth = 52

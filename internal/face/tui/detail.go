@@ -52,7 +52,7 @@ func (m *Model) detail(width, height int) []string {
 	}
 }
 
-// runTab draws a tab where no task is selected: of the run.
+// runTab draws a tab of the run when no task is selected.
 func (m *Model) runTab(width, height int) []string {
 	switch m.tab {
 	case LogTab:
@@ -77,8 +77,8 @@ func (m *Model) runTab(width, height int) []string {
 	}
 }
 
-// question is what is asked, of the selected task too, above a tab that shows something
-// else: it is answered by what is read there. What does not fit is in the overview.
+// question draws the open question above another tab, because the tab's content helps to answer
+// it. A part that does not fit is in the overview.
 func (m *Model) question(width, height int) []string {
 	i := m.item()
 	if t := m.snap.Task; i == nil && t != nil {
@@ -93,7 +93,7 @@ func (m *Model) question(width, height int) []string {
 	return append(m.more(m.b.fold(lines, width, true), max(height-leastTab, 1), 0), "")
 }
 
-// leastTab is how many lines are left to a tab below a question.
+// leastTab is the minimum height of a tab below a question.
 const leastTab = 6
 
 // itemHead names an item of the inbox.
@@ -101,7 +101,7 @@ func (m *Model) itemHead(i *projection.Item) string {
 	return m.b.Warn(m.b.Bold(string(i.Kind) + " " + view.Clean(i.ID)))
 }
 
-// runLines tell about the run where nothing is selected.
+// runLines draws the facts about the run when nothing is selected.
 func (m *Model) runLines(width int) []string {
 	r := m.snap.Run
 	lines := []string{m.b.Bold("run " + view.Clean(string(r.ID)))}
@@ -117,7 +117,7 @@ func (m *Model) runLines(width int) []string {
 	return m.b.fold(lines, width, true)
 }
 
-// advice says what a person can do about a run that stands.
+// advice describes the possible actions for a run that is not in progress.
 func (m *Model) advice() string {
 	switch {
 	case m.snap.Interrupted:
@@ -147,7 +147,7 @@ func (m *Model) itemLines(i *projection.Item) []string {
 	return lines
 }
 
-// actionLines list what can be done, by its keys.
+// actionLines lists the available actions with their keys.
 func (m *Model) actionLines(all []projection.Action) []string {
 	var lines []string
 	n := 0
@@ -228,7 +228,7 @@ func (m *Model) criterion(c projection.Criterion) string {
 	return text
 }
 
-// checkLines show what gates said, what failed first.
+// checkLines draws the results of gates, failures first.
 func (m *Model) checkLines(t *projection.Task) []string {
 	var lines []string
 	for i := len(t.Tries) - 1; i >= 0; i-- {
@@ -267,7 +267,7 @@ func (m *Model) gate(g projection.Gate) []string {
 }
 
 func finding(f nexus.Finding) string {
-	_, rest, _ := strings.Cut(strings.TrimSpace(f.Message), "\n") // what its place does not say
+	_, rest, _ := strings.Cut(strings.TrimSpace(f.Message), "\n") // the part that the location does not contain
 	return strings.TrimSpace(view.Clean(view.FindingText(f)) + " " + view.Clean(rest))
 }
 
@@ -307,7 +307,7 @@ func (m *Model) taskCost(t *projection.Task) []string {
 	return lines
 }
 
-// costLines show the money of the run.
+// costLines draws the money of the run.
 func (m *Model) costLines() []string {
 	c := m.snap.Cost
 	lines := []string{

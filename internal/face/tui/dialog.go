@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// dialogKind is what is asked on top of the screen.
+// dialogKind is the kind of a dialog on top of the screen.
 type dialogKind int
 
 const (
@@ -19,14 +19,14 @@ const (
 	textDialog
 )
 
-// dialog is what keys go to while it is open.
+// dialog receives the keys while it is open.
 type dialog struct {
 	kind    dialogKind
 	title   string
-	field   textField     // what is typed
-	hint    string        // what keys do beside
+	field   textField     // the typed text
+	hint    string        // other keys
 	must    bool          // it may not be empty
-	turn    func(*dialog) // what tab does; nil: nothing
+	turn    func(*dialog) // action of the tab key; nil: none
 	then    func(text string) tea.Cmd
 	choices []choice
 	at      int
@@ -34,13 +34,13 @@ type dialog struct {
 	top     int
 }
 
-// choice is one of several: a name that perform knows, or a text to copy.
+// choice is one entry: a name that perform knows, or a text to copy.
 type choice struct {
 	label, name string
-	then        func() tea.Cmd // what it does; nil: what the name says
+	then        func() tea.Cmd // its action; nil: the one of its name
 }
 
-// copied is the beginning of the name of a choice that is copied.
+// copied is the prefix of a choice that is copied.
 const copied = "copy:"
 
 // answer handles a key while a dialog is open.
@@ -105,7 +105,7 @@ func (m *Model) typeIn(key tea.KeyPressMsg) tea.Cmd {
 		switch {
 		case d.field.several && d.must:
 			text = strings.Trim(d.field.text(), "\n")
-		case d.field.several: // lines of a file, as they are
+		case d.field.several: // lines of a file, unchanged
 			text = d.field.text()
 		}
 		if d.must && strings.TrimSpace(text) == "" {
@@ -147,7 +147,7 @@ func (m *Model) pickChoice(key tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// some are the choices that what was typed leaves.
+// some returns the choices that match the typed text.
 func (d dialog) some() []choice {
 	var out []choice
 	for _, c := range d.choices {
@@ -185,7 +185,7 @@ func (m *Model) palette() dialog {
 	return d
 }
 
-// copies offers what can be copied of what is selected.
+// copies offers the texts of the selection that can be copied.
 func (m *Model) copies() dialog {
 	d := dialog{kind: choiceDialog, title: "copy"}
 	add := func(what, text string) {
@@ -236,5 +236,5 @@ func (m *Model) help() []string {
 		"  Ctrl-C asks whether to leave or to stop the run; a second one leaves.")
 }
 
-// keyOf names the key of a name.
+// keyOf returns the key of a name.
 func (m *Model) keyOf(name string) string { return firstOf(m.keys.of[name], "(no key)") }

@@ -15,12 +15,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// document is a text that a command line gave.
+// document is the output of a command line.
 type document struct {
 	key    string
-	seq    int64         // of the run when it was read
+	seq    int64         // event of the run when it was read
 	at     time.Time     // when it was read
-	took   time.Duration // how long that took
+	took   time.Duration // reading time
 	old    bool          // it is read again at once
 	review diffview.Review
 	talk   transcript.Conversation
@@ -28,7 +28,7 @@ type document struct {
 	failed string
 }
 
-// loaded returns the document of a key, or what to show in its place.
+// loaded returns the document of a key, or the text to show instead.
 func (m *Model) loaded(key string) (d *document, why string) {
 	d = m.docs[key]
 	switch {
@@ -42,7 +42,7 @@ func (m *Model) loaded(key string) (d *document, why string) {
 	return d, ""
 }
 
-// visibleDocumentKey names the document that is on the screen; empty: none.
+// visibleDocumentKey returns the key of the document on the screen; empty: none.
 func (m *Model) visibleDocumentKey() string {
 	switch {
 	case m.view == MemoryView:
@@ -66,8 +66,8 @@ func (m *Model) diffKey() string {
 	return ""
 }
 
-// talkKey names the session that the Log tab shows: the one that is selected, or
-// the latest of the task.
+// talkKey returns the key of the session in the Log tab: the selected one, or the latest of the
+// task.
 func (m *Model) talkKey() string {
 	if id, ok := strings.CutPrefix(m.sel[m.view], "session "); ok {
 		return "show " + id
@@ -84,20 +84,20 @@ func (m *Model) talkKey() string {
 	return ""
 }
 
-// rest is how much longer than its reading takes a document is shown before it is
-// read again, and leastRest at least: an agent changes it many times a second.
+// A document is shown for rest times its reading time, and at least leastRest, before it is read
+// again: an agent changes it many times a second.
 const (
 	rest      = 50
 	leastRest = time.Second
 )
 
-// behind reports whether what is on the screen is to be read again, now or later.
+// behind reports whether the document on the screen must be read again, now or later.
 func (m *Model) behind() bool {
 	d := m.docs[m.visibleDocumentKey()]
 	return d != nil && d.seq != m.snap.Seq
 }
 
-// due reports whether a document is to be read now.
+// due reports whether a document must be read now.
 func (m *Model) due(d *document) bool {
 	if d == nil || d.old {
 		return true
@@ -105,15 +105,15 @@ func (m *Model) due(d *document) bool {
 	return d.seq != m.snap.Seq && m.snap.Now.Sub(d.at) >= max(rest*d.took, leastRest)
 }
 
-// refresh has documents read again at once, as something was done about them.
+// refresh makes documents be read again at once, after an action on them.
 func (m *Model) refresh() {
 	for _, d := range m.docs {
 		d.old = true
 	}
 }
 
-// load returns the command that reads what is on the screen, where it is not
-// there or old, and no other is read.
+// load returns the command that reads the document on the screen, if it is missing or old, and no
+// other read is in progress.
 func (m *Model) load() tea.Cmd {
 	key := m.visibleDocumentKey()
 	if key == "" || m.reading || m.o.Verbs == nil || !m.due(m.docs[key]) {
@@ -146,7 +146,7 @@ func argsOf(key string, run nexus.RunID) []string {
 	return []string{what, "--run", string(run), "--json", "--", of}
 }
 
-// read takes over what a command line printed.
+// read stores the output of a command line.
 func (d *document) read(out Outcome) {
 	d.failed, d.text = out.Failed, out.Text
 	if out.Failed != "" || d.key == "memory" || d.key == "plan" {
@@ -163,13 +163,13 @@ func (d *document) read(out Outcome) {
 	}
 }
 
-// turn is a turn of a conversation with what came before it.
+// turn is a turn of a conversation with the messages before it.
 type turn struct {
 	head string
 	body []transcript.Message
 }
 
-// turns folds a conversation by turn.
+// turns groups a conversation by turn.
 func (m *Model) turns(c transcript.Conversation) []turn {
 	var all []turn
 	for _, s := range c.Messages {
@@ -186,7 +186,7 @@ func (m *Model) turns(c transcript.Conversation) []turn {
 	return all
 }
 
-// gist says what a turn did, on the rest of its line.
+// gist summarises a turn for the rest of its line.
 func (m *Model) gist(s transcript.Message) string {
 	var did []string
 	text := ""
@@ -203,7 +203,7 @@ func (m *Model) gist(s transcript.Message) string {
 	return "  " + strings.Join(did, "  ")
 }
 
-// about says what a call is about, where it is short.
+// about returns the subject of a call, if it is short.
 func about(input json.RawMessage) string {
 	var in struct {
 		Path, Command, Pattern string
@@ -218,8 +218,8 @@ func about(input json.RawMessage) string {
 	return " " + view.Clean(ansi.Truncate(text, 60, "..."))
 }
 
-// talkLines draw the session, folded by turn. The last turn is open, and those
-// that the person opened.
+// talkLines draws the session, folded by turn. The last turn is open, and those that the person
+// opened.
 func (m *Model) talkLines(width int) []string {
 	d, why := m.loaded(m.talkKey())
 	if d == nil {

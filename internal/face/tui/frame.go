@@ -13,8 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Sizes from which the screen is more than counters, has two panes, and has
-// whole names of tabs.
+// The minimum sizes for more than counters, for two panes, and for full names of tabs.
 const (
 	leastWidth, leastHeight = 60, 15
 	twoPanes                = 80
@@ -29,7 +28,7 @@ func (m *Model) View() tea.View {
 	return v
 }
 
-// title is the window's: who needs people is seen without the window.
+// title returns the window title, so that waiting questions are visible without the window.
 func (m *Model) title() string {
 	if n := projection.CountWaiting(m.snap.Inbox); n > 0 {
 		return fmt.Sprintf("(%d) nexus %s", n, view.Clean(string(m.o.Run)))
@@ -37,8 +36,7 @@ func (m *Model) title() string {
 	return "nexus " + view.Clean(string(m.o.Run))
 }
 
-// Frame returns the lines of the screen. None is wider than it, and there are no
-// more than it has.
+// Frame returns the lines of the screen. They fit its width and height.
 func (m *Model) Frame() []string {
 	if m.small() {
 		return m.counters()
@@ -61,16 +59,16 @@ func (m *Model) Frame() []string {
 	return lines
 }
 
-// safe is a line of the screen whatever names are in it: of a run that was imported
-// they are a stranger's.
+// safe makes a line of the screen safe for all names in it: the names in an imported run come
+// from a stranger.
 func (m *Model) safe(line string) string {
 	return ASCIIText(m.b.Style, strings.NewReplacer("\n", " ", "\t", " ").Replace(m.b.Safe(line)))
 }
 
-// small reports whether there is room for counters only.
+// small reports whether only the counters fit.
 func (m *Model) small() bool { return m.width < leastWidth || m.height < leastHeight }
 
-// counters is what fits on a screen that is too small for more.
+// counters draws the content of a screen that is too small for more.
 func (m *Model) counters() []string {
 	c, n := m.snap.Run.Counts, projection.CountWaiting(m.snap.Inbox)
 	all := []string{
@@ -92,7 +90,7 @@ func needs(n int) string {
 	return "need"
 }
 
-// state says how the run is.
+// state describes the status of the run.
 func (m *Model) state() string {
 	switch s := m.snap.Run.Status; {
 	case m.version == 0:
@@ -110,7 +108,7 @@ func (m *Model) state() string {
 	}
 }
 
-// header tells about the run on one line; what is last is left out first.
+// header describes the run on one line; the last parts are dropped first.
 func (m *Model) header() string {
 	r := m.snap.Run
 	figures := []string{m.b.Bold("nexus"), m.state()}
@@ -154,7 +152,7 @@ func (m *Model) header() string {
 	return line
 }
 
-// viewBar names the views by their keys.
+// viewBar draws the views with their keys.
 func (m *Model) viewBar() string {
 	var all []string
 	for i, name := range views() {
@@ -176,7 +174,7 @@ func (m *Model) viewBar() string {
 	return strings.Join(all, "")
 }
 
-// body is the list and its details, or the text of a view.
+// body draws the list and its details, or the text of a view.
 func (m *Model) body(height int) []string {
 	switch {
 	case m.view == TimelineView:
@@ -215,7 +213,7 @@ func (m *Model) leftWidth() int {
 	return min(max(usual+m.split, 20), m.width-30)
 }
 
-// scrolled returns the first line of a text that is shown.
+// scrolled returns the first visible line of a text.
 func (m *Model) scrolled(lines, height int, follow bool) int {
 	most := max(lines-height, 0)
 	if follow {
@@ -224,8 +222,8 @@ func (m *Model) scrolled(lines, height int, follow bool) int {
 	return min(max(m.scroll, 0), most)
 }
 
-// more keeps as many lines as fit, and says on the last one how many more there are: of
-// these, and beyond them.
+// more cuts lines to the height, and shows on the last one how many more there are: of these, and
+// beyond them.
 func (m *Model) more(lines []string, height, beyond int) []string {
 	if len(lines)+beyond <= height || height < 1 || len(lines) < height {
 		return lines
@@ -234,7 +232,7 @@ func (m *Model) more(lines []string, height, beyond int) []string {
 	return append(slices.Clone(lines[:height-1]), m.b.Dim(text))
 }
 
-// block returns exactly so many lines, each no wider than a width.
+// block returns exactly so many lines, each no wider than the width.
 func (m *Model) block(lines []string, width, height int) []string {
 	out := make([]string, max(height, 0))
 	for i := range min(len(lines), len(out)) {
@@ -243,7 +241,7 @@ func (m *Model) block(lines []string, width, height int) []string {
 	return out
 }
 
-// listLines draw the rows of the view, with the selected one in sight.
+// listLines draws the rows of the view, with the selected one visible.
 func (m *Model) listLines(width, height int) []string {
 	all := m.rows()
 	if len(all) == 0 {
@@ -269,7 +267,7 @@ func (m *Model) listLines(width, height int) []string {
 	return m.block(m.more(lines, height, len(all)-until), width, height)
 }
 
-// details draws the tabs and the present one.
+// details draws the tabs and the current one.
 func (m *Model) details(width, height int) []string {
 	var names []string
 	for i, name := range tabs() {
@@ -291,7 +289,7 @@ func (m *Model) details(width, height int) []string {
 		at = min(max(m.turnLine-height/3, 0), max(len(lines)-height, 0))
 	}
 	m.scroll = at
-	if lines = lines[min(at, len(lines)):]; m.tab != DiffTab { // which draws only what fits
+	if lines = lines[min(at, len(lines)):]; m.tab != DiffTab { // the diff tab draws only what fits
 		lines = m.more(lines, height, 0)
 	}
 	return append(m.block(head, width, len(head)), m.block(lines, width, height)...)
@@ -336,8 +334,8 @@ func (m *Model) logLines(width int) []string {
 	return m.b.fold(lines, width, m.wrap)
 }
 
-// foot is below the body: what is asked, or what came of the last key, and the keys
-// that matter here. A text of several lines has as many as fit.
+// foot draws the part below the body: the question, or the result of the last key, and the
+// relevant keys. A text of several lines is cut to the height.
 func (m *Model) foot() []string {
 	d := m.dialog
 	if d.kind != inputDialog || !d.field.several {
@@ -353,7 +351,7 @@ func (m *Model) foot() []string {
 	return append(lines, m.footer())
 }
 
-// noticeLine is what came of the last key, or what is asked now.
+// noticeLine draws the result of the last key, or the current question.
 func (m *Model) noticeLine() string {
 	switch d := m.dialog; {
 	case d.kind == inputDialog:
@@ -369,7 +367,7 @@ func (m *Model) noticeLine() string {
 	return m.notice
 }
 
-// footer names the keys that matter here.
+// footer draws the relevant keys.
 func (m *Model) footer() string {
 	if m.dialog.kind == inputDialog {
 		hint := "enter saves, esc cancels"
@@ -398,7 +396,7 @@ func (m *Model) footer() string {
 		if offered := name == "answer" && a.Input == projection.InputNone; a.Refused != "" || m.keys.of[name] == "" || offered {
 			continue
 		}
-		if ofRun(name) { // what can be done with what is selected comes first
+		if ofRun(name) { // actions on the selection come first
 			hint("edit", edits)
 		}
 		hint(name, a.Label)
@@ -407,12 +405,12 @@ func (m *Model) footer() string {
 	return m.hints(all, m.hint("help", "help"), m.hint("quit", m.leaving()))
 }
 
-// hint names a key and what it does.
+// hint draws a key and its action.
 func (m *Model) hint(name, label string) string {
 	return m.b.Bold(m.keyOf(name)) + " " + m.b.Dim(label)
 }
 
-// hints puts as many hints on a line as fit as a whole, and the last ones in any case.
+// hints puts as many complete hints on a line as fit, and the last ones in any case.
 func (m *Model) hints(all []string, last ...string) string {
 	end := strings.Join(last, "  ")
 	line := ""
@@ -424,15 +422,16 @@ func (m *Model) hints(all []string, last ...string) string {
 	return line + end
 }
 
-// leaving says what leaving does not do.
+// leaving explains that leaving does not end the run.
 func (m *Model) leaving() string {
-	if m.snap.Interrupted || m.snap.Run.Status.Ended() || m.width < twoPanes { // there, other keys have the room
+	// In these states, and on narrow screens, other keys need the space.
+	if m.snap.Interrupted || m.snap.Run.Status.Ended() || m.width < twoPanes {
 		return "leave"
 	}
 	return "leave (the run continues)"
 }
 
-// dialogBlock draws what is asked in place of the body.
+// dialogBlock draws the dialog instead of the body.
 func (m *Model) dialogBlock(height int) []string {
 	d := &m.dialog
 	lines := []string{m.b.Bold(oneLine(d.title)), ""}

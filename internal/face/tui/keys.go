@@ -8,19 +8,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Keys are the keys of the names that have some.
+// Keys maps names to keys.
 type Keys map[string]string
 
-// None is the key of what is not to have one.
+// None is the key of a name without a key.
 const None = "none"
 
-// binding is what a key does.
+// binding is the action of a key.
 type binding struct {
 	name, key, help string
 	diff            bool // only while keys move in a change
 }
 
-// bindings returns what keys do, in the order in which help lists them.
+// bindings returns the key bindings, in the order in which help lists them.
 func bindings() []binding {
 	return []binding{
 		{name: "approve", key: "a", help: "approve, or sign off"},
@@ -99,21 +99,21 @@ func Names() []string {
 	return names
 }
 
-// fixed are keys that have one meaning everywhere, beside those of the names.
+// fixed returns the keys that have one meaning everywhere, besides those of the names.
 func fixed() map[string]string {
 	return map[string]string{
 		"up": "up", "down": "down", "pgdown": "page-down", "pgup": "page-up", "home": "top", "end": "bottom", "ctrl+c": "cancel",
 	}
 }
 
-// keymap says what a key does, and which key does something.
+// keymap maps keys to actions and back.
 type keymap struct {
 	does map[string]string
-	diff map[string]string // what it does in a change, where that is something else
+	diff map[string]string // actions in a change, if they differ
 	of   map[string]string
 }
 
-// Check refuses keys of names that there are not, and two meanings of a key.
+// Check refuses keys of unknown names, and two meanings of a key.
 func (k Keys) Check() error {
 	_, err := k.bind()
 	return err

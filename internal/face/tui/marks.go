@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// toggle marks the selected row, or takes its mark away, and goes to the next.
+// toggle toggles the mark of the selected row, and moves to the next.
 func (m *Model) toggle() {
 	r, ok := m.selected()
 	if !ok || r.task == "" && r.item == nil {
@@ -27,7 +27,7 @@ func (m *Model) toggle() {
 	m.choose(1)
 }
 
-// markedRows are the marked rows of the view, in its order.
+// markedRows returns the marked rows of the view, in its order.
 func (m *Model) markedRows() []row {
 	var all []row
 	for _, r := range m.rows() {
@@ -38,7 +38,7 @@ func (m *Model) markedRows() []row {
 	return all
 }
 
-// marks names the tasks of marked rows for [SnapshotRequest].
+// marks returns the tasks of marked rows for [SnapshotRequest].
 func (m *Model) marks() string {
 	if len(m.marked) == 0 {
 		return ""
@@ -52,7 +52,7 @@ func (m *Model) marks() string {
 	return text
 }
 
-// sign is what stands before a row: whether it is marked.
+// sign returns the sign before a row that shows whether it is marked.
 func (m *Model) sign(r row) string {
 	if m.marked[r.key] {
 		return m.b.Warn("*")
@@ -60,10 +60,10 @@ func (m *Model) sign(r row) string {
 	return " "
 }
 
-// ofRun reports whether a verb is about the run, whatever is marked.
+// ofRun reports whether a verb is about the run, regardless of marks.
 func ofRun(name string) bool { return name == "pause-run" || name == "stop" || name == "land" }
 
-// actAll does an action by the name of its key for all that is marked.
+// actAll does an action, by the name of its key, for all marked rows.
 func (m *Model) actAll(name string) tea.Cmd {
 	var all []projection.Action
 	var names []string
@@ -90,7 +90,7 @@ func (m *Model) actAll(name string) tea.Cmd {
 	return nil
 }
 
-// nameOf is the task or item that a row is about.
+// nameOf returns the task or item of a row.
 func nameOf(r row) string {
 	if r.item != nil {
 		return view.Clean(r.item.ID)
@@ -98,7 +98,7 @@ func nameOf(r row) string {
 	return view.Clean(string(r.task))
 }
 
-// actionOf returns the action of a name, or why it cannot be done.
+// actionOf returns the named action, or the reason why it is not possible.
 func actionOf(all []projection.Action, name string) (a *projection.Action, refused string) {
 	for i, a := range all {
 		switch {
@@ -112,7 +112,7 @@ func actionOf(all []projection.Action, name string) (a *projection.Action, refus
 	return nil, refused
 }
 
-// actionsOf are what can be done about a marked row.
+// actionsOf returns the actions for a marked row.
 func (m *Model) actionsOf(r row) []projection.Action {
 	var all []projection.Action
 	for _, i := range m.snap.Inbox {
@@ -123,7 +123,7 @@ func (m *Model) actionsOf(r row) []projection.Action {
 	return append(all, m.snap.Marked[r.task]...)
 }
 
-// each does actions one after the other. What failed is said, and the rest is done.
+// each does actions one after the other. It reports failures and continues.
 func (m *Model) each(what string, names []string, all []projection.Action, text string) tea.Cmd {
 	m.busy++
 	m.showNotice(false, "%s %s ...", what, view.Count(len(all), "time"))
@@ -146,7 +146,7 @@ func (m *Model) each(what string, names []string, all []projection.Action, text 
 	}
 }
 
-// FillArguments puts what was typed into the arguments that ask for it.
+// FillArguments puts a typed text into the arguments that ask for it.
 func FillArguments(a projection.Action, text string) []string {
 	args := slices.Clone(a.Args)
 	for i, arg := range args {
@@ -157,8 +157,8 @@ func FillArguments(a projection.Action, text string) []string {
 	return args
 }
 
-// matrix draws which gate said what of which task, a task a line, around the
-// selected one.
+// matrix draws the results of each gate for each task, one task per line, around the selected
+// one.
 func (m *Model) matrix(width, height int) []string {
 	c := m.snap.Checks
 	if len(c.Gates) == 0 {
@@ -209,7 +209,7 @@ func (m *Model) matrix(width, height int) []string {
 	return append(lines, "")
 }
 
-// gateSign is the sign of what a gate said.
+// gateSign returns the sign of a gate's result.
 func (m *Model) gateSign(s nexus.GateState) string {
 	switch s {
 	case nexus.Pass:
@@ -221,7 +221,7 @@ func (m *Model) gateSign(s nexus.GateState) string {
 	}
 }
 
-// diffFooter names the keys that matter in a change.
+// diffFooter draws the relevant keys in a change.
 func (m *Model) diffFooter() string {
 	r := m.change()
 	all := []string{}

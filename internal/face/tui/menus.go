@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// edit changes what is selected in an editor, or by typing: the plan that waits,
-// or a criterion of the task. In a change it is the review; see [Model.handleReviewKey].
+// edit edits the selection in an editor, or by typing: the waiting plan, or a criterion of the
+// task. In a change it edits the review; see [Model.handleReviewKey].
 func (m *Model) edit() tea.Cmd {
 	t := m.snap.Task
 	switch m.edits() {
@@ -39,13 +39,13 @@ func (m *Model) edit() tea.Cmd {
 	return nil
 }
 
-// What an editor changes.
+// The things that an editor can change.
 const (
 	editsPlan      = "edit the plan"
 	editsCriterion = "edit a criterion"
 )
 
-// edits says what edit would change; empty: nothing is here.
+// edits returns the thing that edit would change; empty: none.
 func (m *Model) edits() string {
 	if slices.ContainsFunc(m.snap.Inbox, func(i projection.Item) bool { return i.Trigger == nexus.PlanTrigger }) {
 		return editsPlan
@@ -56,8 +56,8 @@ func (m *Model) edits() string {
 	return ""
 }
 
-// verbs offers all that can be done with what is selected: actions, and command
-// lines that tell more about it.
+// verbs offers everything that can be done with the selection: actions, and command lines that
+// show more about it.
 func (m *Model) verbs() dialog {
 	d := dialog{kind: choiceDialog, title: "do"}
 	for _, a := range m.actions() {
@@ -95,7 +95,7 @@ func (m *Model) verbs() dialog {
 	return d
 }
 
-// points offers what is done from a point of the run, and with the run as a whole.
+// points offers actions that start from a point of the run, or are about the whole run.
 func (m *Model) points(run string) []choice {
 	ask := func(label, title string, then func(text string) tea.Cmd) choice {
 		return choice{label: label, then: func() tea.Cmd {

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Model is all that the interface shows. Bubble Tea's loop owns it.
+// Model is the state of the interface. Bubble Tea's loop owns it.
 type Model struct {
 	ctx  context.Context //nolint:containedctx // of the commands, which Bubble Tea starts without one
 	o    Options
@@ -22,45 +22,45 @@ type Model struct {
 
 	width, height int
 	snap          Snapshot
-	version       int   // of the snapshot; 0: none came yet
+	version       int   // of the snapshot; 0: none yet
 	fatal         error // ends the interface
 
 	view   View
 	tab    Tab
 	right  bool            // keys move in the details
 	sel    map[View]string // key of the selected row
-	picked map[View]bool   // the person selected it; else the first is, which needs them most
-	moved  bool            // what the person selected is gone since the last key
+	picked map[View]bool   // the person selected it; else it is the first, which is the most urgent
+	moved  bool            // the row that the person selected disappeared since the last key
 	top    map[View]int    // first line of a list
-	scroll int             // first line of the details, or of a view that is a text
+	scroll int             // first line of the details, or of a text view
 	filter string
-	follow bool // the end of a text is shown as it grows
+	follow bool // the end of a growing text stays visible
 	wrap   bool
 	stamps bool
-	split  int // columns that the list has more, or less, than usual
+	split  int // columns that the list has more, or less, than by default
 
-	open     map[int]bool // turns whose fold the person changed
+	open     map[int]bool // turns that the person folded or opened
 	turn     int          // the selected one
 	turnLine int          // its line
-	talked   int          // how many there are
+	talked   int          // number of turns
 
 	listed    rowCache
-	reviewing reviewTab       // the change that is reviewed
-	marked    map[string]bool // keys of rows that are marked
+	reviewing reviewTab       // the change under review
+	marked    map[string]bool // keys of marked rows
 
 	docs    map[string]*document
 	reading bool
-	busy    int  // verbs that have not ended
-	goes    bool // the person leaves once they have
+	busy    int  // actions in progress
+	goes    bool // the person leaves after they end
 	ticking bool
-	cut     bool // Ctrl-C was handed on
+	cut     bool // Ctrl-C was forwarded
 
-	pressed time.Time // when a key was pressed last
+	pressed time.Time // time of the last key
 	dialog  dialog
-	typed   *dialog // what the person wrote, while it is being done
-	unkept  *dialog // what they wrote that could not be done, until it can be shown
+	typed   *dialog // the person's text, while its action is in progress
+	unkept  *dialog // a text whose action failed, until it can be shown
 	notice  string
-	bad     bool // the notice is about something that failed
+	bad     bool // the notice is about a failure
 }
 
 // New returns the model of a run before its first snapshot.
@@ -80,17 +80,17 @@ type (
 		snap Snapshot
 		ask  SnapshotRequest
 		err  error
-		next bool // it is the one that waits for changes
+		next bool // it is the read that waits for changes
 	}
 	doneMsg struct {
 		what string
 		out  Outcome
-		show bool // what it printed is the result
-		bare bool // marks are taken away
+		show bool // its output is the result
+		bare bool // marks are removed
 
-		typed *dialog // in which the person wrote what it was about, where that is kept nowhere
+		typed *dialog // the person's text for the action, if it is not stored elsewhere
 	}
-	leftMsg struct{ err error } // what had the terminal ended
+	leftMsg struct{ err error } // the command that used the terminal ended
 	tickMsg struct{}
 )
 
@@ -102,7 +102,7 @@ func (m *Model) Init() tea.Cmd {
 	return m.read(true)
 }
 
-// snapshotRequest returns what the next snapshot must have.
+// snapshotRequest returns the required parts of the next snapshot.
 func (m *Model) snapshotRequest() SnapshotRequest {
 	r, _ := m.selected()
 	a := SnapshotRequest{Run: m.o.Run, Task: r.task, View: m.view, Mark: m.marks()}
@@ -121,8 +121,8 @@ func (m *Model) read(next bool) tea.Cmd {
 	}
 }
 
-// wait returns the command that reads a snapshot after the next change, and a
-// tenth of a second after the last one at the earliest.
+// wait returns the command that reads a snapshot after the next change, at least a tenth of a
+// second after the last one.
 func (m *Model) wait() tea.Cmd {
 	ctx, source, ask := m.ctx, m.o.Source, m.snapshotRequest()
 	changed := source.Changed(m.o.Run)
@@ -150,7 +150,7 @@ func fired(t *time.Timer) <-chan struct{} {
 	return c
 }
 
-// Update implements [tea.Model]. It reads and writes nothing outside the model.
+// Update implements [tea.Model]. It does no I/O.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -199,7 +199,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// applySnapshot takes over a snapshot, and returns what comes next.
+// applySnapshot applies a snapshot, and returns the next command.
 func (m *Model) applySnapshot(msg snapMsg) tea.Cmd {
 	if msg.err != nil {
 		m.fatal = RunGoneError(msg.err, m.o.Run)
@@ -223,7 +223,7 @@ func (m *Model) applySnapshot(msg snapMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// RunGoneError words why a run cannot be shown any more.
+// RunGoneError returns the error for a run that can no longer be shown.
 func RunGoneError(err error, run nexus.RunID) error {
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		return e
@@ -231,8 +231,7 @@ func RunGoneError(err error, run nexus.RunID) error {
 	return fmt.Errorf("run %s can no longer be shown: %w", run, err)
 }
 
-// tick returns the command that draws again in a second, while a clock is on the
-// screen that goes.
+// tick returns the command that redraws in a second, while a running clock is on the screen.
 func (m *Model) tick() tea.Cmd {
 	if m.ticking || m.o.Interrupt == nil && (m.snap.Interrupted || m.snap.Run.Status.Ended()) && !m.behind() {
 		return nil
@@ -241,11 +240,11 @@ func (m *Model) tick() tea.Cmd {
 	return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickMsg{} })
 }
 
-// lingers is how long after the last key the screen of a run that is over stays.
+// lingers is how long after the last key the screen of a finished run stays.
 const lingers = 10 * time.Second
 
-// canClose reports whether the run of this process is over and nobody uses the screen any
-// more: what came of it is told in lines.
+// canClose reports whether this process's run has ended and the screen is no longer used: the
+// result is printed in lines.
 func (m *Model) canClose() bool {
 	if m.o.Interrupt == nil || !m.snap.Run.Status.Ended() {
 		return false
@@ -259,7 +258,7 @@ func (m *Model) canClose() bool {
 	return false
 }
 
-// ensureSelection selects a row where none is, or the one that was is gone.
+// ensureSelection selects a row if none is selected, or the selected one has disappeared.
 func (m *Model) ensureSelection() {
 	all := m.rows()
 	for _, r := range all {
@@ -288,7 +287,7 @@ func (m *Model) selected() (row, bool) {
 	return row{}, false
 }
 
-// item returns the selected item of the inbox; nil: none is.
+// item returns the selected item of the inbox; nil: none.
 func (m *Model) item() *projection.Item {
 	if r, ok := m.selected(); ok {
 		return r.item
@@ -296,7 +295,7 @@ func (m *Model) item() *projection.Item {
 	return nil
 }
 
-// handleOutcome takes over what a verb came to.
+// handleOutcome handles the result of an action.
 func (m *Model) handleOutcome(msg doneMsg) {
 	m.busy = max(m.busy-1, 0)
 	m.refresh()
@@ -315,7 +314,7 @@ func (m *Model) handleOutcome(msg doneMsg) {
 	}
 }
 
-// reopen shows what the person wrote and could not be done, so that it is not lost.
+// reopen shows the person's text of a failed action again, so that it is not lost.
 func (m *Model) reopen() {
 	if m.unkept != nil && m.dialog.kind == noDialog {
 		m.dialog, m.unkept = *m.unkept, nil

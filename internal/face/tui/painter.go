@@ -22,13 +22,13 @@ func (b painter) cut(line string, width int) string {
 	return view.Style{Width: width, ASCII: b.ASCII}.Fit(line)
 }
 
-// cell is a line of exactly a width.
+// cell returns a line of exactly the width.
 func (b painter) cell(line string, width int) string {
 	line = b.cut(line, width)
 	return line + strings.Repeat(" ", max(width-ansi.StringWidth(line), 0))
 }
 
-// chosen draws a line that is selected; here: keys act on it.
+// chosen draws a selected line; here means that keys act on it.
 func (b painter) chosen(line string, width int, here bool) string {
 	line = b.cell(ansi.Strip(line), width)
 	switch {
@@ -47,10 +47,10 @@ func (b painter) symbol(sign, ascii string) string {
 	return sign
 }
 
-// bar separates two panes.
+// bar returns the separator of two panes.
 func (b painter) bar() string { return b.Dim(b.symbol("\u2502", "|")) }
 
-// lane returns the glyph of a lane, one column, and its words.
+// lane returns the glyph of a column of the board, one column wide, and its words.
 func (b painter) lane(l projection.Lane) (glyph, words string) {
 	switch l {
 	case projection.LaneNeedsYou:
@@ -83,7 +83,7 @@ func (b painter) paint(sign, ascii string, color ansi.BasicColor) string {
 	return lipgloss.NewStyle().Foreground(color).Render(sign)
 }
 
-// code draws spans of a line of code. What is in them comes from a tree.
+// code draws the spans of a code line. Their text is untrusted.
 func (b painter) code(spans []highlight.Span) string {
 	var out strings.Builder
 	for _, s := range spans {
@@ -97,7 +97,7 @@ func (b painter) code(spans []highlight.Span) string {
 	return out.String()
 }
 
-// flat makes a piece of a line harmless, with its spaces, and without tabs.
+// flat makes a part of a line safe. It keeps spaces, and replaces tabs.
 func (b painter) flat(text string) string {
 	text = strings.ReplaceAll(strings.TrimSuffix(text, "\r"), "\t", "    ")
 	lead := len(text) - len(strings.TrimLeft(text, " "))
@@ -132,7 +132,7 @@ func ink(k highlight.Kind) lipgloss.Style {
 	}
 }
 
-// harmless makes lines of a text from outside fit to be drawn.
+// harmless makes lines of an external text safe to draw.
 func (b painter) harmless(text string) []string {
 	lines := strings.Split(view.CleanText(text), "\n")
 	for i, l := range lines {

@@ -15,20 +15,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// reviewTab is where a person reviews what the selected task changed. All that they say
-// is a command line, nexus review TASK: what is not sent is a draft there, which the
-// browser and the next start of this program show, too.
+// reviewTab is the tab in which a person reviews the selected task's change. Each comment is a
+// command line, nexus review TASK: an unsent one is a draft there, which the browser and the next
+// start of this program also show.
 type reviewTab struct {
 	task   nexus.TaskID
 	at     int    // the row that keys act on
-	key    string // names that row
-	from   int    // where the selected rows begin; -1: only that one is
-	begun  string // names that row
-	top    int    // the first row in sight
-	since  bool   // only what changed since the last review
+	key    string // key of that row
+	from   int    // start of the selected rows; -1: only the current one
+	begun  string // key of that row
+	top    int    // the first visible row
+	since  bool   // only the changes since the last review
 	turned map[string]bool
 
-	rows []reviewsheet.Row // laid out of what follows
+	rows []reviewsheet.Row // layout of the fields below
 	of   *document
 	how  string
 }
@@ -38,7 +38,7 @@ func (m *Model) onDiff() bool {
 	return m.right && m.tab == DiffTab && m.view.lists() && m.snap.Task != nil
 }
 
-// change returns the change on the screen; nil: it is not there.
+// change returns the change on the screen; nil: none.
 func (m *Model) change() *diffview.Review {
 	d, _ := m.loaded(m.diffKey())
 	if d == nil || m.tab != DiffTab {
@@ -48,8 +48,8 @@ func (m *Model) change() *diffview.Review {
 	return &d.review
 }
 
-// layout returns the rows of the change. What a row was about is found again after
-// the change changed.
+// layout returns the rows of the change. It finds the current row again after the change was
+// updated.
 func (m *Model) layout(d *document) []reviewsheet.Row {
 	k := &m.reviewing
 	if k.task != d.review.Task {
@@ -82,7 +82,7 @@ func (k *reviewTab) to(at int) {
 	}
 }
 
-// seek moves to the next row of a kind, or to the one before.
+// seek moves to the next row of a kind, or to the previous one.
 func (k *reviewTab) seek(by int, kind reviewsheet.Kind) {
 	for at := k.at + by; at >= 0 && at < len(k.rows); at += by {
 		if k.rows[at].Kind == kind {
@@ -99,8 +99,7 @@ func (k *reviewTab) row() reviewsheet.Row {
 	return reviewsheet.Row{}
 }
 
-// handleReviewKey does what a key means in a change. It reports false for what means there
-// what it means elsewhere.
+// handleReviewKey handles a key in a change. It reports false for a key with its general meaning.
 func (m *Model) handleReviewKey(name string) (cmd tea.Cmd, mine bool) {
 	r := m.change()
 	if r == nil {
@@ -158,7 +157,7 @@ func (m *Model) handleReviewKey(name string) (cmd tea.Cmd, mine bool) {
 	return nil, true
 }
 
-// approve lets a change land as it is on the screen, not as what it became since.
+// approve approves the change in the version on the screen, not a later one.
 func (m *Model) approve(r *diffview.Review) (cmd tea.Cmd, mine bool) {
 	if r.Question != "" {
 		return m.land(r), true
@@ -178,7 +177,7 @@ func (m *Model) approve(r *diffview.Review) (cmd tea.Cmd, mine bool) {
 	return nil, true
 }
 
-// land answers the question whether the change may land, whatever else waits.
+// land answers the question whether the change may land, even if other questions wait.
 func (m *Model) land(r *diffview.Review) tea.Cmd {
 	for _, i := range m.snap.Inbox {
 		if i.ID != r.Question {
@@ -197,7 +196,7 @@ func (m *Model) remark(what string, args ...string) tea.Cmd {
 	return m.runCommandLine(what, append([]string{"review", "--run", string(m.o.Run)}, args...))
 }
 
-// sinceLast shows what changed since the last review, or all of it again.
+// sinceLast toggles between the changes since the last review and all changes.
 func (m *Model) sinceLast(r *diffview.Review) {
 	if r.Since == nil && !m.reviewing.since {
 		m.showNotice(true, "you have not reviewed it yet: all of it is shown")
@@ -207,7 +206,7 @@ func (m *Model) sinceLast(r *diffview.Review) {
 	m.reviewing.from = -1
 }
 
-// openRow folds a file, changes a draft, or comments on a comment.
+// openRow folds a file, edits a draft, or replies to a comment.
 func (m *Model) openRow(r *diffview.Review) {
 	switch row := m.reviewing.row(); row.Kind {
 	case reviewsheet.File, reviewsheet.Hunk:
@@ -223,7 +222,7 @@ func (m *Model) openRow(r *diffview.Review) {
 	}
 }
 
-// write begins a comment on what is selected.
+// write begins a comment on the selection.
 func (m *Model) write(r *diffview.Review, kind nexus.CommentKind, suggest bool) {
 	k := &m.reviewing
 	if !r.Open {
@@ -255,8 +254,7 @@ func (m *Model) write(r *diffview.Review, kind nexus.CommentKind, suggest bool) 
 	m.compose(r, c, "")
 }
 
-// compose lets the person type a comment: its text, or, for a suggestion, the lines
-// that should be there.
+// compose lets the person type a comment: its text, or, for a suggestion, the new lines.
 func (m *Model) compose(r *diffview.Review, c nexus.Comment, old string) {
 	text := c.Body
 	if c.Replace != nil {
@@ -291,7 +289,7 @@ func (m *Model) compose(r *diffview.Review, c nexus.Comment, old string) {
 	m.dialog = d
 }
 
-// saveDraft keeps a comment as a draft, in place of an old one.
+// saveDraft stores a comment as a draft, and replaces an old one.
 func (m *Model) saveDraft(task nexus.TaskID, c nexus.Comment, old string) tea.Cmd {
 	batch, err := json.Marshal(map[string]any{"comments": []nexus.Comment{c}})
 	if err != nil {
@@ -305,7 +303,7 @@ func (m *Model) saveDraft(task nexus.TaskID, c nexus.Comment, old string) tea.Cm
 	return m.runCommandLines("comment", draft, commandLine{[]string{"review", "--run", string(m.o.Run), "--discard", old, "--", string(task)}, ""})
 }
 
-// discard throws the draft away that keys act on.
+// discard discards the draft that keys act on.
 func (m *Model) discard(r *diffview.Review) {
 	id := r.Drafts[m.reviewing.row().Draft].ID
 	m.dialog = dialog{kind: confirmDialog, title: "Discard this comment?", then: func(string) tea.Cmd {
@@ -313,7 +311,7 @@ func (m *Model) discard(r *diffview.Review) {
 	}}
 }
 
-// send sends what was not sent, as one batch.
+// send sends the unsent comments as one batch.
 func (m *Model) send(r *diffview.Review) tea.Cmd {
 	if len(r.Drafts) == 0 {
 		m.showNotice(true, "there is nothing to send: %s adds a comment", m.keyOf("comment"))
@@ -322,7 +320,7 @@ func (m *Model) send(r *diffview.Review) tea.Cmd {
 	return m.remark("send", "--send", "--", string(r.Task))
 }
 
-// mark marks the file as viewed, or as not viewed.
+// mark toggles whether the file is marked as viewed.
 func (m *Model) mark(r *diffview.Review) tea.Cmd {
 	path := m.reviewing.row().Path
 	for _, f := range r.Files {
@@ -341,7 +339,7 @@ func (m *Model) mark(r *diffview.Review) tea.Cmd {
 	return nil
 }
 
-// csv quotes a value of a flag that takes several, with commas between them.
+// csv quotes a value of a flag with several values, separated by commas.
 func csv(text string) string {
 	if !strings.ContainsAny(text, ",\"\n\r ") {
 		return text
@@ -349,7 +347,7 @@ func csv(text string) string {
 	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
-// resolveOrApply resolves a comment, or applies what it suggests.
+// resolveOrApply resolves a comment, or applies its suggestion.
 func (m *Model) resolveOrApply(r *diffview.Review, name string) tea.Cmd {
 	row := m.reviewing.row()
 	if row.Kind != reviewsheet.CommentText || r.Comments[row.Comment].ID == "" {
@@ -364,13 +362,13 @@ func (m *Model) resolveOrApply(r *diffview.Review, name string) tea.Cmd {
 	return m.remark(name, "--"+name, c.ID, "--", string(r.Task))
 }
 
-// terminal hands the terminal to a command line of this program.
+// terminal runs a command line of this program with the terminal.
 func (m *Model) terminal(command string, run nexus.RunID, args ...string) tea.Cmd {
 	args = append([]string{command, "--run", string(run)}, args...)
 	return m.runInTerminal(args...)
 }
 
-// diffLines draw what the selected task changed, within a height.
+// diffLines draws the selected task's change, within a height.
 func (m *Model) diffLines(width, height int) []string {
 	d, why := m.loaded(m.diffKey())
 	if d == nil {
@@ -401,7 +399,7 @@ func (m *Model) diffLines(width, height int) []string {
 	}
 	k.top = max(min(k.top, k.at), k.at-height+1, 0)
 	used := 0
-	for i := k.at; i >= k.top; i-- { // the row that keys act on is in sight, also where rows before it are wrapped
+	for i := k.at; i >= k.top; i-- { // the current row is visible, even if rows before it are wrapped
 		if used += len(draw(i)); used > height && i < k.at {
 			k.top = i + 1
 			break
@@ -414,7 +412,7 @@ func (m *Model) diffLines(width, height int) []string {
 	return lines
 }
 
-// rowLines draw a row: a line, or several where it is wrapped.
+// rowLines draws a row in one line, or in several if it is wrapped.
 func (m *Model) rowLines(r reviewsheet.Row, width int) []string {
 	b := m.b
 	switch r.Kind {
@@ -443,7 +441,7 @@ func (m *Model) rowLines(r reviewsheet.Row, width int) []string {
 	}
 }
 
-// saidLines draw a row of a comment behind a bar.
+// saidLines draws a row of a comment after a bar.
 func (m *Model) saidLines(r reviewsheet.Row, width int) []string {
 	bar := m.b.symbol("\u2503 ", "> ")
 	text := r.Text

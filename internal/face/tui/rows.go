@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// View is one of the views that a number opens.
+// View is one of the views that number keys open.
 type View int
 
 // The views.
@@ -25,7 +25,7 @@ const (
 	MemoryView
 )
 
-// views are the names of the views, which are their commands, too.
+// views returns the names of the views, which are also their commands.
 func views() []string {
 	return []string{"inbox", "tasks", "graph", "timeline", "agents", "cost", "log", "memory"}
 }
@@ -37,11 +37,11 @@ func (v View) lists() bool {
 
 // row is a line of a list.
 type row struct {
-	key  string // names what it is about; empty: a heading
+	key  string // identifies the row; empty: a heading
 	task nexus.TaskID
 	item *projection.Item
 	text string
-	draw func() string // of a long list: its text, which is drawn where it is seen
+	draw func() string // of a long list: returns the text when the row is visible
 }
 
 // line returns the text of a row.
@@ -52,7 +52,7 @@ func (r row) line() string {
 	return r.text
 }
 
-// rowCache is what a list was made of, and its rows.
+// rowCache holds the rows of a list, and the values that they were built from.
 type rowCache struct {
 	version int
 	view    View
@@ -61,8 +61,7 @@ type rowCache struct {
 	rows    []row
 }
 
-// rows returns the lines of the list of the present view. They are the same until
-// what they show is another.
+// rows returns the lines of the current view's list. They are cached until their content changes.
 func (m *Model) rows() []row {
 	now := rowCache{version: m.version, view: m.view, filter: m.filter, width: m.width}
 	if l := &m.listed; l.version != now.version || l.view != now.view || l.filter != now.filter || l.width != now.width {
@@ -72,7 +71,7 @@ func (m *Model) rows() []row {
 	return m.listed.rows
 }
 
-// list makes the lines of the list of the present view.
+// list builds the lines of the current view's list.
 func (m *Model) list() []row {
 	var all []row
 	switch m.view {
@@ -143,7 +142,7 @@ func (m *Model) taskRows() []row {
 	return all
 }
 
-// card draws a task on a line: what it is, how far it is, what it does.
+// card draws a task on a line: its title, progress and activity.
 func (m *Model) card(c projection.Card) string {
 	glyph, _ := m.b.lane(c.Lane)
 	text := glyph + " " + m.b.Bold(view.Clean(string(c.ID))) + " " + view.Clean(c.Title)
@@ -192,7 +191,7 @@ func (m *Model) node(n projection.Node) string {
 	}
 	text := strings.Repeat("  ", min(n.Layer, 8)) + path + glyph + " " + id + " " + view.Clean(n.Title)
 	if n.Seconds > 0 {
-		about := "~" // it is expected to take that long
+		about := "~" // estimated duration
 		if n.Lane == projection.LaneDone {
 			about = ""
 		}
@@ -206,7 +205,7 @@ func (m *Model) graphLegend() string {
 	return m.b.Dim(m.b.symbol("\u2501", "=") + " longest path  " + m.b.symbol("\u2500", "-") + " others  ~ estimate")
 }
 
-// edges says what a task of the graph needs, and what it collides with.
+// edges lists the dependencies and conflicts of a task of the graph.
 func (m *Model) edges(id nexus.TaskID) string {
 	var needs, hits []string
 	for _, e := range m.snap.Graph.Edges {
@@ -251,7 +250,7 @@ func (m *Model) agentRows() []row {
 	return all
 }
 
-// timeRows draws the timeline: an attempt a line, a stage a sign.
+// timeRows draws the timeline: one attempt per line, one sign per stage.
 func (m *Model) timeRows() []row {
 	t := m.snap.Timeline
 	total := t.To.Sub(t.From).Seconds()
@@ -304,7 +303,7 @@ func (m *Model) legend() string {
 	return m.b.Dim(strings.Join(all, "  "))
 }
 
-// empty says what there would be, and how to get it.
+// empty explains what the empty view would show, and how to get it.
 func (m *Model) empty() string {
 	running := m.snap.Run.Counts.Active
 	switch {

@@ -8,14 +8,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// textField is a text that a person types: one line, or several.
+// textField is a text input: one line, or several.
 type textField struct {
 	runes   []rune
 	at      int  // runes before the cursor
 	several bool // alt+enter begins another line
 }
 
-// fieldOf is a field that holds a text already, with the cursor at its end.
+// fieldOf returns a field with a text, and the cursor at its end.
 func fieldOf(text string, several bool) textField {
 	f := textField{several: several}
 	f.insert(text)
@@ -24,7 +24,7 @@ func fieldOf(text string, several bool) textField {
 
 func (f *textField) text() string { return string(f.runes) }
 
-// insert types a text at the cursor, without what a terminal would obey.
+// insert inserts a text at the cursor, without control sequences.
 func (f *textField) insert(text string) {
 	var in []rune
 	for _, r := range ansi.Strip(strings.ReplaceAll(text, "\r\n", "\n")) {
@@ -46,7 +46,7 @@ func (f *textField) insert(text string) {
 	f.at += len(in)
 }
 
-// press takes a key, and reports whether it was for the field.
+// press handles a key, and reports whether it was for the field.
 func (f *textField) press(key tea.KeyPressMsg) bool {
 	switch key.String() {
 	case "backspace", "ctrl+h":
@@ -98,7 +98,7 @@ func (f *textField) cut(from, to int) {
 	f.at = from
 }
 
-// begin and end are those of the line that a place is on.
+// begin returns the start of the line at a position.
 func (f *textField) begin(at int) int {
 	for at > 0 && f.runes[at-1] != '\n' {
 		at--
@@ -113,7 +113,7 @@ func (f *textField) end(at int) int {
 	return at
 }
 
-// line moves the cursor to the line before or after.
+// line moves the cursor to the previous or next line.
 func (f *textField) line(by int) {
 	column := f.at - f.begin(f.at)
 	if by < 0 {
@@ -128,8 +128,8 @@ func (f *textField) line(by int) {
 	}
 }
 
-// draw returns the lines of the field within a width, with its cursor; the last of
-// them are those around the cursor, at most so many.
+// draw returns the lines of the field within a width, with its cursor. If there are more than
+// most, it returns those around the cursor.
 func (f *textField) draw(width, most int, cursor string) []string {
 	text := strings.ReplaceAll(string(f.runes[:f.at])+"\x00"+string(f.runes[f.at:]), "\t", "    ")
 	var lines []string

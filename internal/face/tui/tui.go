@@ -1,11 +1,10 @@
-// Package tui is the terminal interface: a run on the whole screen, and by keys
-// what people do about it.
+// Package tui is the terminal interface: it shows a run on the whole screen, and people act on it
+// by keys.
 //
-// One [Model] holds what is shown. Its parts have methods, and none changes
-// itself: Update does, and it reads and writes nothing. What takes time is a
-// command of Bubble Tea, at most one of a kind at once: one waits for the next
-// change of the run and reads a [Snapshot], so that however much happens, the
-// screen is drawn ten times a second at most, and not at all while nothing does.
+// One [Model] contains the state. Its parts have methods, but only Update changes the state, and
+// Update does no I/O. Slow operations are commands of Bubble Tea, at most one of a kind at once.
+// One of them waits for the next change of the run and reads a [Snapshot], so the screen is drawn
+// at most ten times a second, however much happens, and not at all while nothing happens.
 package tui
 
 import (
@@ -24,46 +23,45 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Source is where what is shown comes from.
+// Source provides the displayed data.
 type Source interface {
-	// Changed returns a channel that is closed at the next change of a run. Who takes
-	// it before it reads misses none.
+	// Changed returns a channel that is closed at the next change of a run. A caller that gets
+	// the channel before it reads misses no change.
 	Changed(run nexus.RunID) <-chan struct{}
 	Read(ctx context.Context, ask SnapshotRequest) (Snapshot, error)
 }
 
-// CommandRunner does what people ask for: command lines of the program.
+// CommandRunner runs people's command lines of the program.
 type CommandRunner interface {
-	// Do runs a command line in this process, without a terminal, which reads what is
-	// given on standard input.
+	// Do runs a command line in this process, without a terminal, with the given standard input.
 	Do(ctx context.Context, args []string, stdin string) Outcome
 	// Edit opens a file or directory in the person's editor.
 	Edit(path string) Command
-	// Terminal runs a command line with the terminal, which it has until it ends.
+	// Terminal runs a command line with the terminal, until it ends.
 	Terminal(ctx context.Context, args []string) Command
 }
 
-// Command has the terminal until it ends.
+// Command is a command that uses the terminal until it ends.
 type Command = tea.ExecCommand
 
-// Outcome is what a command line came to.
+// Outcome is the result of a command line.
 type Outcome struct {
-	Text   string          // what it printed
-	Data   json.RawMessage // the object that it printed, with --json
+	Text   string          // its output
+	Data   json.RawMessage // the JSON object that it printed
 	Said   string          // its last message
-	Failed string          // why it could not do it, and what to do next; empty: it did
+	Failed string          // the failure and the next step; empty: success
 }
 
-// SnapshotRequest says what a snapshot is to have.
+// SnapshotRequest selects the parts of a snapshot.
 type SnapshotRequest struct {
 	Run  nexus.RunID
-	Task nexus.TaskID // whose details it has; empty: nobody's
+	Task nexus.TaskID // task whose details are included; empty: none
 	View View
-	Tab  Tab    // that is on the screen
-	Mark string // tasks that are marked, each with a line end; what can be done with them is read, too
+	Tab  Tab    // tab on the screen
+	Mark string // marked tasks, each with a line end; their actions are also included
 }
 
-// Snapshot is all that is drawn of a run at a moment.
+// Snapshot is the drawn data of a run at one moment.
 type Snapshot struct {
 	Now         time.Time
 	Seq         int64 // of the latest event
@@ -83,7 +81,7 @@ type Snapshot struct {
 	Log         []projection.LogLine
 }
 
-// keptLog is how many lines of the log are shown.
+// keptLog limits the shown lines of the log.
 const keptLog = 500
 
 // TakeSnapshot takes a snapshot of a run.
@@ -128,7 +126,7 @@ func TakeSnapshot(p *projection.Projection, ask SnapshotRequest, now time.Time) 
 	return s, err
 }
 
-// Options say what is shown, and how.
+// Options configure the interface.
 type Options struct {
 	Run       nexus.RunID
 	Place     string // repository and branch, for the header
@@ -136,18 +134,18 @@ type Options struct {
 	Verbs     CommandRunner
 	Style     view.Style
 	Keys      Keys
-	Interrupt func() // this process conducts the run: what Ctrl-C does there. The screen closes when the run is over. Nil: another one does
+	Interrupt func() // handles Ctrl-C if this process conducts the run, whose end closes the screen; nil: it does not
 	In        io.Reader
 	Out       io.Writer
-	Clock     func() time.Time // how long reading takes; nil: that is not known
+	Clock     func() time.Time // measures reading times; nil: not measured
 	Environ   []string
 }
 
-// ErrInterrupted is the end of what a signal ended.
+// ErrInterrupted is the error after a signal.
 var ErrInterrupted = errors.New("a signal came")
 
-// Watch shows a run on the whole screen until the person leaves. It returns what
-// was shown last. It never ends the run.
+// Watch shows a run on the whole screen until the person leaves. It returns the last snapshot. It
+// never ends the run.
 func Watch(ctx context.Context, o Options) (Snapshot, error) {
 	profile := colorprofile.ANSI256
 	if !o.Style.Color {
@@ -156,8 +154,8 @@ func Watch(ctx context.Context, o Options) (Snapshot, error) {
 	m := New(ctx, o)
 	p := tea.NewProgram(m, tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithFPS(frames),
 		tea.WithEnvironment(o.Environ), tea.WithColorProfile(profile), tea.WithoutSignalHandler())
-	// With a context of its own, the program would not wait for what reads its keys,
-	// which then takes the first key from whoever reads next.
+	// With a context of its own, the program would not wait for the reader of its keys, which
+	// would then consume the first key of the next reader.
 	defer context.AfterFunc(ctx, p.Quit)()
 	last, err := p.Run()
 	if shown, ok := last.(*Model); ok {
@@ -172,5 +170,5 @@ func Watch(ctx context.Context, o Options) (Snapshot, error) {
 	return m.snap, err
 }
 
-// frames is how often a second the screen is drawn at most.
+// frames limits the redraws per second.
 const frames = 10

@@ -13,29 +13,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Activity is a kind of thing that a task waits for.
+// Activity is a kind of work that a task waits for.
 type Activity string
 
 // The activities.
 const (
-	DoingGate    Activity = "gate"    // a gate judges its tree
-	DoingBase    Activity = "base"    // a gate judges the tree that it starts from
+	DoingGate    Activity = "gate"    // a gate runs on its tree
+	DoingBase    Activity = "base"    // a gate runs on its base
 	DoingModel   Activity = "model"   // a model answers
 	DoingTool    Activity = "tool"    // an agent's tools run
-	DoingAccount Activity = "account" // an account takes no call now
-	DoingPerson  Activity = "person"  // somebody is asked
-	DoingLanding Activity = "landing" // it is merged, or waits until others are
-	DoingSetup   Activity = "setup"   // its worktree is made ready, or a session is
+	DoingAccount Activity = "account" // an account accepts no calls now
+	DoingPerson  Activity = "person"  // a person is asked
+	DoingLanding Activity = "landing" // it is being merged, or waits in the landing queue
+	DoingSetup   Activity = "setup"   // its worktree or a session is being prepared
 )
 
-// CurrentActivity is what a task waits for at this moment.
+// CurrentActivity is the work that a task waits for at this moment.
 type CurrentActivity struct {
 	What    Activity   `json:"what"`
 	Of      string     `json:"of,omitzero"`   // the gate, model, tool call, account or question
-	Role    nexus.Role `json:"role,omitzero"` // whose session it is
+	Role    nexus.Role `json:"role,omitzero"` // role of the session
 	Seconds float64    `json:"seconds,omitzero"`
-	Usual   float64    `json:"usual_seconds,omitzero"` // what the gate takes otherwise; 0: unknown
-	Asks    string     `json:"asks,omitzero"`          // what the question says, at most some 60 characters
+	Usual   float64    `json:"usual_seconds,omitzero"` // usual duration of the gate; 0: unknown
+	Asks    string     `json:"asks,omitzero"`          // text of the question, at most about 60 characters
 }
 
 // TimeRange is a range of time, in seconds.
@@ -44,8 +44,8 @@ type TimeRange struct {
 	High float64 `json:"high"`
 }
 
-// Expect adds what only earlier runs can tell: how long gates take, and how
-// long the run and its tasks will still take. A nil history knows of none.
+// Expect adds estimates from earlier runs: the duration of gates, and the remaining time of the
+// run and its tasks. A nil history adds none.
 func (r *Run) Expect(s *state.State, h *route.Stats, now time.Time) {
 	if s.Status.Ended() {
 		return
@@ -73,7 +73,7 @@ func timeRangeOf(l route.Remaining) *TimeRange {
 	return &TimeRange{l.Low.Round(time.Second).Seconds(), l.High.Round(time.Second).Seconds()}
 }
 
-// taskActivity returns what a task waits for, nil where nothing is done for it.
+// taskActivity returns the current activity of a task, nil if there is none.
 func taskActivity(s *state.State, t *state.Task, status nexus.TaskStatus, now time.Time) *CurrentActivity {
 	a := t.Current()
 	if a == nil || t.IsPaused() && a.Stage != state.Working || s.Status.Ended() || s.Status == nexus.StatusPaused || status.Ended() || status == nexus.Pending || status == nexus.Blocked {
@@ -110,8 +110,8 @@ func taskActivity(s *state.State, t *state.Task, status nexus.TaskStatus, now ti
 	return &CurrentActivity{What: DoingSetup}
 }
 
-// runActivity returns what is done for no task: a plan is made, tasks are routed,
-// what landed is judged. Nil where nothing is.
+// runActivity returns the activity that belongs to no task: planning, routing, or judging the
+// landed changes. Nil if there is none.
 func runActivity(s *state.State, now time.Time) *CurrentActivity {
 	if s.Status.Ended() || s.Status == nexus.StatusPaused {
 		return nil
@@ -142,7 +142,7 @@ func gateActivity(what Activity, g state.RunningGate, now time.Time) *CurrentAct
 	return &CurrentActivity{What: what, Of: g.Gate, Seconds: SecondsBetween(g.At, time.Time{}, now)}
 }
 
-// sessionActivity returns what the open session of an attempt waits for.
+// sessionActivity returns the current activity of an attempt's open session.
 func sessionActivity(s *state.State, a *state.Attempt, now time.Time) *CurrentActivity {
 	for _, c := range slices.Backward(a.Sessions) {
 		if c.Over || c.Role == nexus.Scout {
@@ -168,7 +168,7 @@ func sessionActivity(s *state.State, a *state.Attempt, now time.Time) *CurrentAc
 	return nil
 }
 
-// Text says it in a few words.
+// Text describes the activity in a few words.
 func (n CurrentActivity) Text() string {
 	role := ""
 	if n.Role != "" {
@@ -198,7 +198,7 @@ func (n CurrentActivity) Text() string {
 	}
 }
 
-// gateText says how long a gate takes, and how long it usually does.
+// gateText describes how long a gate has been running, and how long it usually takes.
 func (n CurrentActivity) gateText() string {
 	text := Clean(n.Of) + " " + Clock(n.Seconds)
 	if n.Usual >= 1 {
@@ -207,8 +207,7 @@ func (n CurrentActivity) gateText() string {
 	return text
 }
 
-// Clock writes seconds without fractions, so that a line that is redrawn
-// does not flicker.
+// Clock formats seconds without fractions, so that a redrawn line does not flicker.
 func Clock(f float64) string {
 	d := seconds(f).Truncate(time.Second)
 	if d < 10*time.Second {
@@ -217,7 +216,7 @@ func Clock(f float64) string {
 	return Duration(d)
 }
 
-// text says a range of time, rounded to what it can know.
+// text formats a range of time, rounded to its precision.
 func (l TimeRange) text(s Style) string {
 	dash := "\u2013"
 	if s.ASCII || s.Plain {

@@ -6,8 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// describeAddition says what became of something that was added to the run. It is empty
-// for other facts.
+// describeAddition describes the result of an addition to the run. It is empty for other facts.
 func describeAddition(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.AdditionSought:

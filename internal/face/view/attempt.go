@@ -64,7 +64,7 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 	}
 }
 
-// gateSubject says what a gate judges.
+// gateSubject names the subject of a gate.
 func gateSubject(attempt nexus.AttemptID, task nexus.TaskID, base bool) string {
 	switch {
 	case base:
@@ -75,8 +75,8 @@ func gateSubject(attempt nexus.AttemptID, task nexus.TaskID, base bool) string {
 	return string(task)
 }
 
-// beforePlan says what runs on the repository as it is while a plan is made, which takes long
-// where it is large. It is empty for what does not.
+// beforePlan describes the work on the unchanged repository while a plan is made, which takes
+// long in a large one. It is empty for other facts.
 func beforePlan(f nexus.Fact) string {
 	g, ok := f.(nexus.GateStarted)
 	switch {
@@ -110,7 +110,7 @@ func describeGate(f nexus.GateJudged) (about, text string) {
 	return about, fmt.Sprintf("%s (%s)", text, Duration(e.Duration))
 }
 
-// describeTestsFirst tells of tests that come first.
+// describeTestsFirst describes a fact about tests that are written before the code.
 func describeTestsFirst(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.TestsProved:
@@ -175,12 +175,12 @@ func describeReview(f nexus.ReviewGiven) string {
 	return WithReason(text, f.Summary)
 }
 
-// isSerious reports whether a finding can keep a change from landing.
+// isSerious reports whether a finding can prevent a change from landing.
 func isSerious(f nexus.Finding) bool {
 	return f.Severity == nexus.Critical || f.Severity == nexus.Major
 }
 
-// FindingText says where a finding is and what it is.
+// FindingText returns the location and the text of a finding.
 func FindingText(f nexus.Finding) string {
 	text := FirstLine(strings.TrimPrefix(strings.TrimSpace(f.Message), fmt.Sprintf("%s:%d:", path.Base(f.File), f.Line)))
 	if f.Test != "" {
@@ -201,7 +201,7 @@ func FindingText(f nexus.Finding) string {
 	return fmt.Sprintf("%s:%d: %s", f.File, f.Line, text)
 }
 
-// judgementText says who let a call through, or did not, and by which rule.
+// judgementText describes who allowed or refused a call, and by which rule.
 func judgementText(j nexus.Judgement) string {
 	if j == (nexus.Judgement{}) {
 		return ""
@@ -260,13 +260,13 @@ func describeSession(f nexus.Fact) (about, text string) {
 	}
 }
 
-// isAgentDone reports whether another maker's agent ended as it should.
+// isAgentDone reports whether an agent program of another maker ended normally.
 func isAgentDone(f nexus.Fact) bool {
 	e, ok := f.(nexus.AgentEnded)
 	return ok && e.Fault == ""
 }
 
-// roundCause says what a round is about: a gate, or what people said.
+// roundCause describes the cause of a round: a gate, or people's comments.
 func roundCause(cause string) string {
 	switch cause {
 	case "":

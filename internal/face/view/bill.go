@@ -10,12 +10,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Bill is what a run cost: the object of `nexus cost --json`.
+// Bill is the cost of a run and the JSON output of `nexus cost`.
 type Bill struct {
 	Run       nexus.RunID     `json:"run"`
 	Money     Money           `json:"money"`
-	Estimated nexus.Money     `json:"estimated"`                 // the part that no provider told
-	Wasted    nexus.Money     `json:"wasted"`                    // byText attempts that failed
+	Estimated nexus.Money     `json:"estimated"`                 // the part that no provider reported
+	Wasted    nexus.Money     `json:"wasted"`                    // cost of failed attempts
 	Cached    float64         `json:"cached"`                    // share of the input that came from a cache, 0 to 1
 	Longest   *LongestSession `json:"longest_session,omitempty"` // nil before the first call
 	Usage     nexus.Usage     `json:"usage"`
@@ -29,24 +29,24 @@ type Bill struct {
 	Providers []Share         `json:"by_provider"`
 }
 
-// Share is what one task, role, model and so on cost.
+// Share is the cost of one task, role, model and so on.
 type Share struct {
 	Name      string      `json:"name"`
 	Calls     int         `json:"calls,omitzero"`
 	Money     nexus.Money `json:"money"`
-	Estimated nexus.Money `json:"estimated,omitzero"` // the part that no provider told
+	Estimated nexus.Money `json:"estimated,omitzero"` // the part that no provider reported
 	Usage     nexus.Usage `json:"usage"`
 }
 
-// LongestSession is the session with the most calls: the longer a session, the more
-// of it a provider should have in its cache.
+// LongestSession is the session with the most calls: the longer a session is, the more of it
+// should come from the provider's cache.
 type LongestSession struct {
 	Name   string  `json:"name"`
 	Calls  int     `json:"calls"`
 	Cached float64 `json:"cached"` // share of its input that came from a cache, 0 to 1
 }
 
-// BillOf returns what a run cost.
+// BillOf returns the cost of a run.
 func BillOf(s *state.State) Bill {
 	c := Bill{
 		Run: s.Run, Money: Money{Spent: s.Ledger.Spent(), Reserved: s.Ledger.Reserved(), Limit: s.Ledger.Limit()},
@@ -72,8 +72,8 @@ func cacheShare(u nexus.Usage) float64 {
 	return float64(u.CacheRead) / float64(u.Prompt())
 }
 
-// CacheNotes says how much of the input came from a cache, over all and in the
-// longest session; empty where there was none.
+// CacheNotes describes the share of the input that came from a cache, in total and in the longest
+// session; empty if there was no input.
 func (c Bill) CacheNotes() []string {
 	if c.Usage.Prompt() == 0 {
 		return nil
@@ -85,7 +85,7 @@ func (c Bill) CacheNotes() []string {
 	return notes
 }
 
-// sharesBy returns where the shares of a way are.
+// sharesBy returns the field for the shares of a breakdown.
 func (c *Bill) sharesBy(way budget.Breakdown) *[]Share {
 	switch way {
 	case budget.ByTask:
@@ -107,7 +107,7 @@ func (c *Bill) sharesBy(way budget.Breakdown) *[]Share {
 	}
 }
 
-// shares orders the parts by what they cost, the most expensive first.
+// shares sorts the parts by cost, the most expensive first.
 func shares(parts map[string]budget.CostTotal) []Share {
 	all := make([]Share, 0, len(parts))
 	for name, p := range parts {
@@ -117,7 +117,7 @@ func shares(parts map[string]budget.CostTotal) []Share {
 	return all
 }
 
-// DrawBill draws what a run cost, in the given ways.
+// DrawBill draws the cost of a run, in the given breakdowns.
 func DrawBill(s Style, c Bill, ways ...budget.Breakdown) string {
 	head := []string{"", "name", "calls", "money", "in", "cached", "out"}
 	if s.Plain {
@@ -157,7 +157,7 @@ func DrawBill(s Style, c Bill, ways ...budget.Breakdown) string {
 	return text + s.Dim(s.Join(notes...)) + "\n"
 }
 
-// approximateMoney marks an amount of which a part is estimated.
+// approximateMoney formats an amount, and marks it if a part is estimated.
 func approximateMoney(s Style, m, estimated nexus.Money) string {
 	switch {
 	case estimated == 0:

@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// describeCheckpoint says which points of a run got names, and how it went back.
+// describeCheckpoint describes facts about named points of a run, and about going back to one.
 func describeCheckpoint(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.CheckpointMade:

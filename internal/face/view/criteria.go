@@ -32,7 +32,7 @@ func DrawCriteria(s Style, t accept.Table) string {
 	return b.String()
 }
 
-// DrawGroups has a line for each group of tasks, one within another indented.
+// DrawGroups draws a line for each group of tasks, with nested groups indented.
 func DrawGroups(s Style, groups []accept.Group) string {
 	var b strings.Builder
 	for _, g := range groups {
@@ -46,7 +46,7 @@ func DrawGroups(s Style, groups []accept.Group) string {
 	return b.String()
 }
 
-// groupStatus says in a few words where a group stands.
+// groupStatus describes the status of a group in a few words.
 func groupStatus(s Style, g accept.Group) string {
 	text := fmt.Sprintf("%d of %d tasks landed, %d of %d criteria met", g.Landed, g.Tasks, g.Met, g.Met+g.Unmet+g.Unknown)
 	if g.Done {
@@ -66,7 +66,7 @@ func paintCriterion(s Style, state accept.State) string {
 	}
 }
 
-// criterionEvidence says what shows a criterion, or why nothing does.
+// criterionEvidence describes the evidence for a criterion, or why there is none.
 func criterionEvidence(r accept.Row) string {
 	var parts []string
 	if r.Test != "" || r.File != "" {

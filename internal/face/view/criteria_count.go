@@ -8,8 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// CriteriaCount says how many criteria of a task are met, unmet and unknown. A waived
-// one is met by somebody's word.
+// CriteriaCount counts the met, unmet and unknown criteria of a task. A waived one counts as met.
 type CriteriaCount struct {
 	Task    nexus.TaskID `json:"task"`
 	Met     int          `json:"met"`
@@ -40,7 +39,7 @@ func CriteriaByTask(t accept.Table) []CriteriaCount {
 	return all
 }
 
-// CriteriaLines draws a line for each task, nothing where there is none.
+// CriteriaLines draws a line for each task, nothing without tasks.
 func CriteriaLines(s Style, all []CriteriaCount) string {
 	if len(all) == 0 {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 )
 
-// DrawEarlierResults draws them for people, in a line where nothing is red; empty where none
-// was tried.
+// DrawEarlierResults draws the results for people, in one line if all checks passed; empty if
+// there are none.
 func DrawEarlierResults(s Style, rows []accept.EarlierResult) string {
 	if len(rows) == 0 {
 		return ""

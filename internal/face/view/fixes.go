@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// describeFix says what happened, in words that may be from outside. It is empty
-// for other facts.
+// describeFix describes a fact about fixes, in words that may be from outside. It is empty for
+// other facts.
 func describeFix(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.FaultsSought:
@@ -42,7 +42,7 @@ func describeFix(f nexus.Fact) string {
 	}
 }
 
-// describeFault says where a fault lies, and why.
+// describeFault describes the location and the cause of a fault.
 func describeFault(f nexus.CriterionFault) string {
 	where := "the work is wrong"
 	switch f.Kind {
@@ -61,7 +61,7 @@ func describeFault(f nexus.CriterionFault) string {
 	return text
 }
 
-// describeTried says what the check of a criterion came to before the work.
+// describeTried describes the result of a criterion's check before the work.
 func describeTried(e nexus.Evidence) string {
 	text := fmt.Sprintf("checked before the work: %s: %s", cmp.Or(e.Command, e.Gate), e.State)
 	if e.State == nexus.NotRun && e.Why == nexus.NoTests {
@@ -74,7 +74,8 @@ func describeTried(e nexus.Evidence) string {
 	return strings.TrimSuffix(text+", "+why, ", ")
 }
 
-// describeRed says what failed before anybody worked, compared with what a task names.
+// describeRed describes the failures before the work began, compared with those that a task
+// names.
 func describeRed(f nexus.RedSeen) string {
 	var parts []string
 	say := func(format string, all []string) {
@@ -89,7 +90,7 @@ func describeRed(f nexus.RedSeen) string {
 	return cmp.Or(strings.Join(parts, "; "), "no test fails before the work")
 }
 
-// joinFirst names some things of many.
+// joinFirst names the first of many items.
 func joinFirst(all []string) string {
 	const most = 10
 	if len(all) <= most {
@@ -98,7 +99,7 @@ func joinFirst(all []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
 }
 
-// describeCriteria says what shows the criteria whose check is a gate.
+// describeCriteria describes the results of criteria whose check is a gate.
 func describeCriteria(f nexus.CriteriaWeighed) string {
 	var parts []string
 	for _, s := range f.Criteria {
@@ -114,7 +115,7 @@ func describeCriteria(f nexus.CriteriaWeighed) string {
 	return cmp.Or(strings.Join(parts, "; "), "no criterion is checked by a gate")
 }
 
-// describeReproduced says what independent checks said.
+// describeReproduced describes the results of independent checks.
 func describeReproduced(f nexus.ChecksReproduced) string {
 	var parts []string
 	for _, c := range f.Checks {
@@ -131,7 +132,7 @@ func describeReproduced(f nexus.ChecksReproduced) string {
 	return cmp.Or(strings.Join(parts, "; "), "no criterion needs an independent check")
 }
 
-// describeChecks says what came of tests that were written for criteria.
+// describeChecks describes the results of tests that were written for criteria.
 func describeChecks(f nexus.ChecksProved) string {
 	var parts []string
 	for _, c := range f.Checks {

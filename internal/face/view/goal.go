@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 )
 
-// Goal returns a goal as a line: the title of one that is a spec, with how much it asks for, or the heading
-// of one that begins with one.
+// Goal returns a goal as one line: the title of a spec with the number of its requirements, or
+// the heading of a text that begins with one.
 func Goal(text string) string {
 	s, ok := spec.ReadIfValid(text)
 	if !ok {

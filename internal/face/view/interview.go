@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// aboutInterview says what a fact from before a plan is about: the planner also
-// assumes something.
+// aboutInterview names the subject of a fact from before a plan, because the planner also makes
+// assumptions.
 func aboutInterview(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed:
@@ -23,7 +23,7 @@ func aboutInterview(f nexus.Fact) string {
 	return "interview"
 }
 
-// describeInterview says what an interview came to.
+// describeInterview describes the result of an interview.
 func describeInterview(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.InterviewSought:
@@ -63,7 +63,7 @@ func describeInterview(f nexus.Fact) string {
 	}
 }
 
-// describeSpec says what writing a spec came to.
+// describeSpec describes the result of writing a spec.
 func describeSpec(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.SpecSought:
@@ -77,7 +77,7 @@ func describeSpec(f nexus.Fact) string {
 	}
 }
 
-// insteadOf says what a part replaces.
+// insteadOf describes the part that another part replaces.
 func insteadOf(id string) string {
 	if id == "" {
 		return ""
@@ -85,8 +85,8 @@ func insteadOf(id string) string {
 	return " instead of " + id
 }
 
-// CorrectionLines says what a person's answer did to the spec, a line each: what is withdrawn, which is struck out
-// where the style can do that, what is said instead, what is not clear and what is locked.
+// CorrectionLines describes the effect of a person's answer on the spec, one line each: withdrawn
+// parts, struck out if the style can do that, their replacements, unclear and locked parts.
 func CorrectionLines(f nexus.InterviewCorrected, style Style) (all []string) {
 	for _, w := range f.Withdrawn {
 		all = append(all, fmt.Sprintf("withdrawn %s: %s", w.ID, style.Struck(Clean(w.Text))))

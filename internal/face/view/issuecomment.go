@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// IssueComment draws how a run stands as Markdown for everybody who reads an issue: no money, no paths of
-// this machine, and of questions no more than that they wait.
+// IssueComment draws the status of a run as Markdown for all readers of an issue: no money, no
+// local paths, and of questions only that they wait.
 func IssueComment(r Run) string {
 	var b strings.Builder
 	switch {
@@ -39,12 +39,12 @@ func IssueComment(r Run) string {
 }
 
 const (
-	maxRows  = 100    // ofTask tasks in a comment
-	maxTable = 50_000 // bytes; a forge takes comments of 65,536
+	maxRows  = 100    // tasks in a comment
+	maxTable = 50_000 // bytes; a forge accepts comments of 65,536
 	maxTitle = 200    // bytes
 )
 
-// rows draws the tasks, as many as a comment holds.
+// rows draws the tasks, as many as a comment can contain.
 func rows(b *strings.Builder, all []Task) {
 	if len(all) > 0 {
 		b.WriteString("\n| task | status |\n|---|---|\n")
@@ -59,8 +59,8 @@ func rows(b *strings.Builder, all []Task) {
 	}
 }
 
-// span is a text as a code span that stays in its cell of a table: no Markdown in it is read, and it mentions
-// and links nobody. A backslash before a bar would take the bar's own away.
+// span formats a text as a code span that stays in its table cell: no Markdown in it is read, and
+// it mentions and links nobody. A backslash before a bar would cancel the bar's own escape.
 func span(text string) string {
 	text = strings.NewReplacer("`", "'", `\|`, `\ \|`, "|", `\|`).Replace(sanitize.Cut(Clean(text), maxTitle))
 	return "`" + cmp.Or(strings.TrimSpace(text), "-") + "`"

@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// describeLanding says how what landed gets onto a branch that moved.
+// describeLanding describes how the landed changes are merged onto a branch that moved.
 func describeLanding(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.LandingAsked:
@@ -24,7 +24,7 @@ func describeLanding(f nexus.Fact) string {
 	}
 }
 
-// describeHook says what hooks and plugins were asked, and what became of it.
+// describeHook describes the questions to hooks and plugins, and their answers.
 func describeHook(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.StartSought:

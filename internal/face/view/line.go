@@ -13,8 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Line draws one event for `nexus logs`: time, what it is about, what
-// happened.
+// Line draws one event for `nexus logs`: time, subject, and text.
 func Line(s Style, e nexus.Event) string {
 	about, text := describeEvent(e)
 	if s.Plain {
@@ -23,29 +22,29 @@ func Line(s Style, e nexus.Event) string {
 	return s.Fit(fmt.Sprintf("%s %s %s", s.Dim(e.At.Local().Format(time.TimeOnly)), s.Bold(fmt.Sprintf("%-8s", Clean(about))), s.Tint(e.Fact, Clean(text))))
 }
 
-// Lines draws the events of a run for somebody who reads along where nothing
-// can be redrawn. It belongs to one goroutine; the zero Lines begin again.
+// Lines draws the events of a run for a reader of output that cannot be redrawn. It belongs to
+// one goroutine; the zero Lines start anew.
 type Lines struct {
-	Verbose bool // also how the run decides: routes, what other runs used, requests that were granted
+	Verbose bool // also the run's decisions: routes, lessons of other runs, accepted requests
 
 	told    []reason // the newest last
-	planner bool     // it was asked: what runs for it from then on is told with its result
+	planner bool     // it was called: its work from then on is described with its result
 }
 
-// reason is a line that was said, or what it says behind a colon.
+// reason is a printed line, or its part after a colon.
 type reason struct{ about, text string }
 
-// mostTold is how many reasons are remembered, and leastTold how long one is
-// that is not said again.
+// mostTold limits the remembered reasons, and leastTold is the minimum length of a reason that is
+// not repeated.
 const (
 	mostTold  = 100
 	leastTold = 12
 )
 
-// Draw draws one event. It is empty for what is not worth a line. Why something
-// failed is said once, and not again of what follows from it: that the attempt
-// ends, the task is parked, and the run ends without it. Another attempt at the
-// task that fails alike says it again.
+// Draw draws one event. It is empty for an event that is not worth a line. The reason of a
+// failure is printed once, and not repeated for its consequences: the end of the attempt, the
+// parked task, and the end of the run without it. Another attempt at the task that fails in the
+// same way prints it again.
 func (l *Lines) Draw(s Style, e nexus.Event) string {
 	if f, ok := e.Fact.(nexus.SessionStarted); ok && f.Role == nexus.Planner {
 		l.planner = true
@@ -80,7 +79,7 @@ func (l *Lines) Draw(s Style, e nexus.Event) string {
 	}
 }
 
-// shorten leaves out reasons that were told about a task; of no task, all.
+// shorten removes reasons that were printed about a task; without a task, about any.
 func (l *Lines) shorten(task, text string) string {
 	known := slices.SortedStableFunc(slices.Values(l.told), func(a, b reason) int { return len(b.text) - len(a.text) })
 	for _, r := range known {
@@ -91,7 +90,7 @@ func (l *Lines) shorten(task, text string) string {
 	return text
 }
 
-// rememberReasons remembers a line, and what it says behind each colon.
+// rememberReasons remembers a line, and its part after each colon.
 func (l *Lines) rememberReasons(task, line string) {
 	for more := true; more; _, line, more = strings.Cut(line, ": ") {
 		if r := (reason{task, line}); len(line) >= leastTold && !slices.Contains(l.told, r) {
@@ -101,8 +100,8 @@ func (l *Lines) rememberReasons(task, line string) {
 	l.told = l.told[max(0, len(l.told)-mostTold):]
 }
 
-// needsFullText reports whether people have to read to its end what a line says: what
-// they are asked, and why something does not continue as it should.
+// needsFullText reports whether people must read a line to its end: a question, or the reason why
+// something does not continue normally.
 func needsFullText(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.QuestionAsked, nexus.PlanFailed, nexus.PlanLooked, nexus.PlanRefused, nexus.InterviewFailed, nexus.SpecFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.UndoRefused, nexus.ResultPublished,
@@ -116,8 +115,7 @@ func needsFullText(f nexus.Fact) bool {
 	}
 }
 
-// isConsequence reports whether a fact follows from a failure that was told already,
-// as a rule.
+// isConsequence reports whether a fact usually follows from a failure that was printed already.
 func isConsequence(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.AttemptEnded, nexus.AttemptLost, nexus.TaskParked, nexus.TaskEscalated, nexus.RunDrained, nexus.RunEnded:
@@ -129,7 +127,7 @@ func isConsequence(f nexus.Fact) bool {
 	}
 }
 
-// describeEvent is Describe for somebody who knows what time it is.
+// describeEvent is like Describe, with the time of the event.
 func describeEvent(e nexus.Event) (about, text string) {
 	switch f := e.Fact.(type) {
 	case nexus.QuotaHit:
@@ -141,7 +139,7 @@ func describeEvent(e nexus.Event) (about, text string) {
 	}
 }
 
-// isRoutine reports whether a fact only says how the run goes about its work.
+// isRoutine reports whether a fact is only about the run's internal steps.
 func isRoutine(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.RoutesSought, nexus.RoutesTold, nexus.TaskRouted, nexus.RoleRouted, nexus.BudgetShared, nexus.CheckpointMade, nexus.CheckpointDropped:
@@ -153,7 +151,7 @@ func isRoutine(f nexus.Fact) bool {
 	}
 }
 
-// isNotable reports whether a person who waits for the run wants to know.
+// isNotable reports whether a fact matters to a person who waits for the run.
 func isNotable(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.GateJudged:
@@ -162,7 +160,7 @@ func isNotable(f nexus.Fact) bool {
 		}
 		return !f.Cached && (!f.Evidence.Passed() || len(f.Evidence.Flaky) > 0)
 	case nexus.VerdictGiven:
-		return f.State == nexus.Pass // a red gate was told already
+		return f.State == nexus.Pass // a failed gate was printed already
 	case nexus.CallDelayed:
 		return f.Wait >= 5*time.Second || f.Wait == 0
 	case nexus.NetworkJudged:
@@ -170,7 +168,7 @@ func isNotable(f nexus.Fact) bool {
 	case nexus.TreeSnapshotted:
 		return f.Fixed != ""
 	case nexus.AttemptEnded:
-		return f.Outcome != nexus.Accepted // the review was told already
+		return f.Outcome != nexus.Accepted // the review was printed already
 	case nexus.HookRan:
 		return f.State != nexus.HookOK
 	case nexus.AgentRenewed:
@@ -188,7 +186,7 @@ func isNotable(f nexus.Fact) bool {
 	}
 }
 
-// Tint colours a line by whether it is good or bad news.
+// Tint colours a line as good or bad news.
 func (s Style) Tint(f nexus.Fact, text string) string {
 	good := func(ok bool) string {
 		if ok {
@@ -235,7 +233,8 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 	}
 }
 
-// Describe says what a fact is about and what happened, in words that may be from outside: see [Clean].
+// Describe returns the subject of a fact and a description, in words that may be from outside:
+// see [Clean].
 func Describe(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.RunChecked:
@@ -299,7 +298,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	return "", ""
 }
 
-// describeAlert says what is odd, and that it is over.
+// describeAlert describes an alert, or its end.
 func describeAlert(f nexus.Fact) (about, text string) {
 	if over, ok := f.(nexus.AlertCleared); ok {
 		return over.Of, "alert over: " + state.ClearedText(over)
@@ -308,7 +307,8 @@ func describeAlert(f nexus.Fact) (about, text string) {
 	return raised.Of, "alert: " + state.AlertText(raised)
 }
 
-// describeProof says what shows the work, or whether a check of the plan can.
+// describeProof describes the evidence for the work, or whether a check of the plan can provide
+// it.
 func describeProof(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.ChecksProved:
@@ -326,7 +326,7 @@ func describeProof(f nexus.Fact) (about, text string) {
 	}
 }
 
-// describeRouting says how it is found out how hard tasks are.
+// describeRouting describes how the difficulty of tasks is determined.
 func describeRouting(f nexus.Fact) string {
 	if told, ok := f.(nexus.RoutesTold); ok {
 		return WithReason(fmt.Sprintf("rated %s", Count(len(told.Routes), "task")), told.Why)
@@ -335,7 +335,7 @@ func describeRouting(f nexus.Fact) string {
 	return fmt.Sprintf("asking how difficult %s are", Count(len(sought.Tasks), "task"))
 }
 
-// describeTask says where a task stands, from its plan to its landing.
+// describeTask describes a change of a task's status, from its plan to its landing.
 func describeTask(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.TaskPlanned:
@@ -388,7 +388,7 @@ func describeTask(f nexus.Fact) (about, text string) {
 	}
 }
 
-// describeMoney says what a call may cost or did, and why it is not made.
+// describeMoney describes the possible or actual cost of a call, and why it is not made.
 func describeMoney(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
@@ -416,8 +416,8 @@ func describeMoney(f nexus.Fact) (about, text string) {
 	}
 }
 
-// delayText says how long a call waits: one that failed, or one that is held
-// back before it is made.
+// delayText describes how long a call waits: a failed one, or one that is delayed before it is
+// made.
 func delayText(f nexus.CallDelayed) string {
 	switch {
 	case f.Try > 0:
@@ -436,7 +436,7 @@ func byText(who string) string {
 	return " by " + who
 }
 
-// WithReason appends a reason, where there is one.
+// WithReason appends a reason, if there is one.
 func WithReason(text, why string) string {
 	if why == "" {
 		return text
@@ -491,8 +491,8 @@ func describeRun(f nexus.Fact) string {
 	}
 }
 
-// describePassed says of a result that passes what its gates have left open. It passes every gate
-// only where each of them ran, told, and found nothing.
+// describePassed describes the gaps in a result that passes its gates. It passes every gate only
+// if each of them ran, gave a result, and found nothing.
 func describePassed(evidence []nexus.Evidence) string {
 	var open []string
 	for _, e := range evidence {
@@ -545,7 +545,7 @@ func describeRequest(f nexus.Fact) string {
 	}
 }
 
-// replyCommands says with which commands a question is answered.
+// replyCommands returns the commands that answer a question.
 func replyCommands(q nexus.QuestionAsked) string {
 	if q.Trigger == humaninput.PlanTrigger {
 		return fmt.Sprintf("nexus approve %s, or nexus reject %s --why TEXT for another plan", q.ID, q.ID)
@@ -583,8 +583,8 @@ func describePlan(f nexus.Fact) string {
 	}
 }
 
-// sandboxWarning says what people should know about what confines a run: nothing
-// where that is as it should be.
+// sandboxWarning returns a warning about a run's sandbox: empty if it confines the run as it
+// should.
 func sandboxWarning(sandbox string) string {
 	switch sandbox {
 	case "off":

@@ -38,7 +38,7 @@ type Event struct {
 	Hash string          `json:"hash"`
 }
 
-// EventOf returns an event as it is written to a stream.
+// EventOf returns an event in the form of a stream.
 func EventOf(e nexus.Event) (Event, error) {
 	kind, data, err := nexus.EncodeFact(e.Fact)
 	return Event{e.Seq, e.Run, e.At.UTC(), kind, data, e.Hash}, err
@@ -52,20 +52,20 @@ func IsAbout(f nexus.Fact, id nexus.TaskID) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '/')
 }
 
-// FirstLine returns the first line of a program's output, harmless.
+// FirstLine returns the first line of a program's output, made safe.
 func FirstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return Clean(line)
 }
 
-// Diff draws a diff for a terminal. What is in it comes from agents, so
-// control characters are escaped.
+// Diff draws a diff for a terminal. Its content comes from agents, so control characters are
+// escaped.
 func Diff(s Style, text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		line, returns := strings.CutSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		if line = CleanText(line); returns {
-			line += `\r` // a change of line ends would not be seen otherwise
+			line += `\r` // a change of line ends would be invisible otherwise
 		}
 		switch {
 		case strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "index "):

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// DrawLive draws the block that is redrawn while a run continues. It never has more
-// lines than the terminal, and shows what moves before what rests.
+// DrawLive draws the block that is redrawn while a run continues. It never has more lines than
+// the terminal, and shows active tasks before idle ones.
 func DrawLive(s Style, r Run) string {
 	var b strings.Builder
 	figures := s.statusFigures(r)
@@ -32,7 +32,7 @@ func DrawLive(s Style, r Run) string {
 	return s.Safe(b.String())
 }
 
-// activityRank orders tasks by how little happens to them.
+// activityRank returns the rank of a task by its activity; less active ones rank higher.
 func activityRank(t Task) int {
 	switch t.Status {
 	case nexus.Running, nexus.Reviewing, nexus.Boarding:

@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// describeLoop says what a loop decided that finds work and does it, and what came of it.
+// describeLoop describes a decision of an improvement loop, or its result.
 func describeLoop(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.LoopOpened:
@@ -29,7 +29,7 @@ func describeLoop(f nexus.Fact) (about, text string) {
 
 func cycle(n int) string { return fmt.Sprintf("cycle %d", n) }
 
-// describeItem says what becomes of one piece of work of a loop.
+// describeItem describes a change of one work item of a loop.
 func describeItem(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.ItemTaken:
@@ -71,7 +71,7 @@ func describeItem(f nexus.Fact) (about, text string) {
 	}
 }
 
-// describePull says what comes of a branch on the forge.
+// describePull describes the state of a branch on the forge.
 func describePull(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.PullSought:

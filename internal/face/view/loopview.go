@@ -10,10 +10,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Loop is a loop that finds work and does it, as it is shown.
+// Loop is an improvement loop in its display form.
 type Loop struct {
 	Run     nexus.RunID     `json:"run"`
-	Status  nexus.RunStatus `json:"status"` // running, or how it ended; interrupted: nobody conducts it
+	Status  nexus.RunStatus `json:"status"` // running, or how it ended; interrupted: it has no conductor
 	Why     string          `json:"why,omitzero"`
 	Target  string          `json:"target"`
 	Cycle   int             `json:"cycle"`
@@ -21,22 +21,22 @@ type Loop struct {
 	Totals  improve.Totals  `json:"totals"`
 	Items   []*improve.Item `json:"items"`
 	Pulls   []*improve.Pull `json:"pulls,omitempty"`
-	Gone    []string        `json:"gone,omitempty"` // branches of results that wait, which somebody deleted
+	Gone    []string        `json:"gone,omitempty"` // deleted branches of waiting results
 	Waiting int             `json:"waiting"`        // results that wait for a person
-	MostOf  int             `json:"of"`             // that may
-	Left    []nexus.LeftOut `json:"left_out"`       // what was found and is not taken up
+	MostOf  int             `json:"of"`             // limit of Waiting
+	Left    []nexus.LeftOut `json:"left_out"`       // findings that are skipped
 	Notes   []string        `json:"notes,omitempty"`
-	Rest    string          `json:"rest,omitzero"`  // why nothing is done now
-	Until   time.Time       `json:"until,omitzero"` // when that ends
+	Rest    string          `json:"rest,omitzero"`  // why the loop is idle now
+	Until   time.Time       `json:"until,omitzero"` // end of the idle time
 }
 
-// The states of a loop that did not end.
+// The statuses of an unfinished loop.
 const (
 	LoopRunning     nexus.RunStatus = "running"
 	LoopInterrupted nexus.RunStatus = "interrupted"
 )
 
-// NewLoop returns what is shown of a loop; running says that somebody conducts it.
+// NewLoop returns the display form of a loop; running means that it has a conductor.
 func NewLoop(l *improve.Loop, running bool, now time.Time) Loop {
 	v := Loop{
 		Run: l.Run, Status: l.Status, Why: l.Why, Target: l.Target, Cycle: l.Cycle, Totals: l.Totals, Items: []*improve.Item{},
@@ -61,10 +61,11 @@ func NewLoop(l *improve.Loop, running bool, now time.Time) Loop {
 	return v
 }
 
-// mostShown is how many items, and how many things that are left out, are drawn.
+// mostShown limits the drawn items, and the drawn skipped findings.
 const mostShown = 30
 
-// DrawLoop draws a loop: what it did, what it took back, what it did not touch and why.
+// DrawLoop draws a loop: its results, its reverted work, and its skipped findings with their
+// reasons.
 func DrawLoop(s Style, v Loop) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n", s.Bold("loop "+string(v.Run)+":"), WithReason(string(v.Status), Clean(v.Why)))
@@ -117,7 +118,7 @@ func resultsWait(n int) string {
 	return fmt.Sprintf("%d results wait", n)
 }
 
-// itemStatus says how an item ended, or where it is.
+// itemStatus describes the current or final status of an item.
 func itemStatus(i *improve.Item) string {
 	switch {
 	case i.Rule == improve.RejectedBy:
@@ -128,7 +129,7 @@ func itemStatus(i *improve.Item) string {
 	return string(i.Stage)
 }
 
-// outcomeText says what became of an item, and why.
+// outcomeText describes the result of an item, with the reason.
 func (v Loop) outcomeText(i *improve.Item) string {
 	switch {
 	case i.Rule == improve.RejectedBy:

@@ -6,8 +6,8 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Markdown draws the few elements that our own Markdown has for a terminal:
-// headings, tables, lists and paragraphs. What else it holds stays as it is.
+// Markdown draws the few elements of our own Markdown for a terminal: headings, tables, lists and
+// paragraphs. Everything else is unchanged.
 func Markdown(s Style, text string) string {
 	var b strings.Builder
 	var table [][]string
@@ -39,8 +39,8 @@ func Markdown(s Style, text string) string {
 	return b.String()
 }
 
-// grid draws a table: the head dim, columns of numbers to the right. A table
-// whose head says nothing of its two columns has none.
+// grid draws a table: the head dim, columns of numbers to the right. A two-column table with an
+// empty head gets none.
 func grid(s Style, rows [][]string) string {
 	if len(rows) < 2 {
 		return Table(s, nil, rows)
@@ -74,8 +74,8 @@ func grid(s Style, rows [][]string) string {
 	return Table(s, head, rows)
 }
 
-// records draws a table that is wider than the terminal: each row by itself,
-// with what its cells are. A figure that is cut is a wrong one.
+// records draws a table that is wider than the terminal: each row separately, with the column
+// titles. A number that is cut would be wrong.
 func records(s Style, head []string, rows [][]string) string {
 	var b strings.Builder
 	for _, row := range rows {
@@ -123,8 +123,8 @@ func cells(line string) []string {
 	return all
 }
 
-// Literal makes a text of anybody harmless within Markdown: it is no markup, links
-// nowhere, and calls nobody. [Markdown] draws it as it was.
+// Literal escapes an untrusted text within Markdown: it contains no markup, links nowhere, and
+// mentions nobody. [Markdown] draws the original text.
 func Literal(text string) string {
 	return strings.NewReplacer(
 		`\`, `\\`, "|", `\|`, "&", "&amp;", "<", "&lt;", ">", "&gt;", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "`", "\\`",
@@ -132,7 +132,7 @@ func Literal(text string) string {
 	).Replace(Clean(text))
 }
 
-// plainText undoes what keeps a text from being taken for markup.
+// plainText removes the escapes of Literal.
 func plainText(text string) string {
 	return Clean(strings.NewReplacer(`\|`, "|", "&lt;", "<", `\*`, "*", `\_`, "_", `\[`, "[", "\\`", "`", "@\u200b", "@",
 		`\\`, `\`, `\]`, "]", `\~`, "~", "&gt;", ">", "&amp;", "&", "&#35;", "#", "&#47;", "/", "&#36;", "$", "&#33;", "!", "www\u200b.", "www.",

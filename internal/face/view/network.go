@@ -9,16 +9,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// maxHosts is how many hosts a line names.
+// maxHosts limits the hosts that a line names.
 const maxHosts = 8
 
-// networkRefused reports whether a host was not let through.
+// networkRefused reports whether a host was refused.
 func networkRefused(f nexus.NetworkJudged) bool {
 	return slices.ContainsFunc(f.Hosts, func(h nexus.HostReached) bool { return !h.Allowed })
 }
 
-// describeNetwork says what a fact is about and what happened, in words that may be
-// from outside.
+// describeNetwork returns the subject of a fact and a description, in words that may be from
+// outside.
 func describeNetwork(f nexus.NetworkJudged) (about, text string) {
 	about = cmp.Or(string(f.Session), string(f.Attempt), "gates")
 	var parts []string

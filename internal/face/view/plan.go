@@ -8,23 +8,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 )
 
-// Consent is what people said to the plan of a run.
+// Consent is the reaction of people to the plan of a run.
 type Consent struct {
-	By     string  `json:"approved_by,omitzero"` // empty before
-	Drafts []Draft `json:"drafts,omitempty"`     // plans that were refused or edited, oldest first
+	By     string  `json:"approved_by,omitzero"` // empty before approval
+	Drafts []Draft `json:"drafts,omitempty"`     // refused or edited plans, oldest first
 }
 
-// Draft is a plan that people did not let start as it was.
+// Draft is a plan that people refused or edited.
 type Draft struct {
 	By      string            `json:"by"`
-	Why     string            `json:"why,omitzero"` // why it was refused; empty where it was edited
+	Why     string            `json:"why,omitzero"` // why it was refused; empty if it was edited
 	At      time.Time         `json:"at"`
 	Tasks   int               `json:"tasks"`
-	Goal    string            `json:"goal,omitzero"`     // ofTask the draft, where it was edited
-	Changes []plandiff.Change `json:"changes,omitempty"` // what the plan after it has instead; none before there is one
+	Goal    string            `json:"goal,omitzero"`     // of the draft, if it was edited
+	Changes []plandiff.Change `json:"changes,omitempty"` // changes in the next plan; none if there is none
 }
 
-// ConsentOf returns what people said to the plan; nil where nobody did.
+// ConsentOf returns the reaction of people to the plan; nil if there was none.
 func ConsentOf(s *state.State) *Consent {
 	c := s.Consent
 	if len(c.Drafts) == 0 && (c.By == "" || c.By == "policy") {
@@ -48,8 +48,8 @@ func ConsentOf(s *state.State) *Consent {
 	return said
 }
 
-// DrawConsent draws which plans people refused or edited, each with what the one
-// after it has instead; empty where they did neither.
+// DrawConsent draws the plans that people refused or edited, each with the changes of the next
+// one; empty if there were none.
 func DrawConsent(s Style, c *Consent) string {
 	if c == nil || len(c.Drafts) == 0 {
 		return ""
@@ -73,7 +73,7 @@ func DrawConsent(s Style, c *Consent) string {
 	return b.String()
 }
 
-// DrawChanges draws what is different in a plan, a line for each task.
+// DrawChanges draws the differences of a plan, a line for each task.
 func DrawChanges(s Style, all []plandiff.Change, indent string) string {
 	var b strings.Builder
 	for _, c := range all {

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// DrawCover draws what a second look at a plan found: what is not covered in full, the
-// rest in a line. It is empty where nobody looked.
+// DrawCover draws the coverage check of a plan: the statements that are not fully covered, and
+// the rest in one line. It is empty if there was no check.
 func DrawCover(s Style, c *nexus.PlanCover) string {
 	if c == nil {
 		return ""
@@ -37,7 +37,7 @@ func DrawCover(s Style, c *nexus.PlanCover) string {
 	return b.String()
 }
 
-// asking begins to say how many of so many statements ask.
+// asking begins a sentence about the number of statements that ask for something.
 func asking(all int) string {
 	if all == 1 {
 		return "1 statement asks"
@@ -45,7 +45,7 @@ func asking(all int) string {
 	return fmt.Sprintf("%d statements ask", all)
 }
 
-// describeCoverageCheck says what a second look found missing, with what it is.
+// describeCoverageCheck describes the gaps that a coverage check found.
 func describeCoverageCheck(c nexus.PlanCover) string {
 	text := "a second look: " + coverLine(&c)
 	for _, g := range c.Gaps() {
@@ -54,7 +54,7 @@ func describeCoverageCheck(c nexus.PlanCover) string {
 	return text
 }
 
-// coverLine says in a line whether a plan covers its goal.
+// coverLine describes in one line whether a plan covers its goal.
 func coverLine(c *nexus.PlanCover) string {
 	all, none := len(c.Statements), len(c.Background())
 	asks := all - none

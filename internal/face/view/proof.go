@@ -9,15 +9,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Proof is what is at a commit.
+// Proof is the evidence at a commit.
 type Proof struct {
 	Commit string        `json:"commit"`
 	Tree   string        `json:"tree"`
 	Notes  []accept.Note `json:"notes"`
-	Text   string        `json:"text,omitzero"` // what others noted there
+	Text   string        `json:"text,omitzero"` // notes by others there
 }
 
-// DrawProof draws it for people.
+// DrawProof draws the evidence for people.
 func DrawProof(s Style, t Proof) string {
 	var b strings.Builder
 	for _, n := range t.Notes {
@@ -50,7 +50,7 @@ func paintProof(s Style, state nexus.GateState) string {
 	}
 }
 
-// gateResult tells what a gate found, and why.
+// gateResult describes the result of a gate, with the reason.
 func gateResult(g accept.NoteGate) string {
 	var parts []string
 	if c := g.Counts; c != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// RepairLines lists what went wrong on the way to what landed, task by task: the
-// gates and reviews that sent work back, and merges that conflicted.
+// RepairLines lists the failures before landing, task by task: the gates and reviews that sent
+// work back, and merges with conflicts.
 func RepairLines(s *state.State) []string {
 	var all []string
 	for _, t := range s.Tasks {
@@ -37,7 +37,7 @@ func RepairLines(s *state.State) []string {
 	return all
 }
 
-// roundFailure says what sent a round's work back, empty where nothing did.
+// roundFailure describes why a round's work was sent back, empty if it was not.
 func roundFailure(r *state.Round) string {
 	for _, e := range r.Evidence {
 		if e.State == nexus.Fail && len(e.Findings) > 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// DrawReport draws what came of a run: figures, what landed, what did not and
-// why, and, if there is more to do with it, what to type next.
+// DrawReport draws the result of a run: figures, landed tasks, others with their reasons, and, if
+// more is set, the next commands.
 func DrawReport(s Style, r Run, more bool) string {
 	var b strings.Builder
 	b.WriteString(s.Fit(s.paintStatus(r.Status)+"  "+s.Bold(Goal(r.Goal))) + "\n")
@@ -68,7 +68,7 @@ func DrawReport(s Style, r Run, more bool) string {
 	return s.Safe(b.String())
 }
 
-// Delivered says in a line where what landed is now, or why it is not there.
+// Delivered describes in one line where the landed changes are now, or why they are not there.
 func (r Run) Delivered() string { return Clean(r.delivered()) }
 
 func (r Run) delivered() string {
@@ -85,7 +85,7 @@ func (r Run) delivered() string {
 	}
 }
 
-// lateSection lists what people told agents too late.
+// lateSection lists guidance that arrived too late for its agent.
 func lateSection(s Style, r Run) string {
 	if len(r.Late) == 0 {
 		return ""
@@ -98,8 +98,8 @@ func lateSection(s Style, r Run) string {
 	return b.String()
 }
 
-// ownTests says about a task that landed which criteria nothing shows but tests
-// that came with the change, although an independent check of them was tried.
+// ownTests lists the criteria of a landed task whose only evidence is tests from the change
+// itself, although an independent check was tried.
 func ownTests(t *state.Task) []string {
 	if t.Status != nexus.Landed {
 		return nil
@@ -113,8 +113,8 @@ func ownTests(t *state.Task) []string {
 	return all
 }
 
-// attentionSection lists what a person should look at before what landed is used: what
-// is red as it was before, files, and tests that alone show a criterion.
+// attentionSection lists the points for a person to check before the result is used: earlier
+// failures, files, and tests that are the only evidence of a criterion.
 func attentionSection(s Style, r Run) string {
 	var b strings.Builder
 	for _, text := range r.Red {
@@ -138,7 +138,7 @@ func attentionSection(s Style, r Run) string {
 	return "\n" + s.Bold("look at") + "\n" + b.String()
 }
 
-// questionSection lists the questions that wait for a person.
+// questionSection lists the open questions.
 func questionSection(s Style, r Run) string {
 	if len(r.Asks) == 0 {
 		return ""
@@ -150,7 +150,7 @@ func questionSection(s Style, r Run) string {
 	return text
 }
 
-// notLandedSection lists what did not land, and why.
+// notLandedSection lists the tasks that did not land, with the reasons.
 func notLandedSection(s Style, r Run) string {
 	var b strings.Builder
 	for _, t := range r.Tasks {
@@ -168,7 +168,7 @@ func notLandedSection(s Style, r Run) string {
 	return "\n" + s.Bold("not landed") + "\n" + b.String()
 }
 
-// decisionSection lists how tasks were to continue that reached a threshold.
+// decisionSection lists the continuations of tasks that reached a threshold.
 func decisionSection(s Style, r Run) string {
 	var b strings.Builder
 	for _, t := range r.Tasks {
@@ -198,7 +198,7 @@ func (s Style) landedSummary(c Counts) string {
 	return text
 }
 
-// Tokens says how many tokens went in and out.
+// Tokens formats the input and output tokens.
 func Tokens(s Style, u nexus.Usage) string {
 	text := fmt.Sprintf("%s in%s%s out", Number(u.Prompt()), s.Dot(), Number(u.Output))
 	if p := u.Prompt(); p > 0 && u.CacheRead > 0 {
@@ -218,12 +218,12 @@ func landedOn(r Run) string {
 	}
 }
 
-// needsResume reports whether the run has to be resumed for what follows from an answer.
+// needsResume reports whether the run must be resumed after an answer.
 func needsResume(q Ask) bool {
 	return q.Task != "" || q.Trigger == humaninput.PlanTrigger || q.Trigger == nexus.AddTrigger || q.Trigger == nexus.StepTrigger
 }
 
-// rejectCommand is the command that refuses what is asked.
+// rejectCommand returns the command that refuses a question's request.
 func rejectCommand(q Ask) string {
 	if q.Trigger == humaninput.PlanTrigger {
 		return "nexus reject " + q.ID + " --why TEXT"
@@ -231,10 +231,10 @@ func rejectCommand(q Ask) string {
 	return "nexus reject " + q.ID
 }
 
-// mostRemedies is how many remedies are listed. nexus diagnose lists all.
+// mostRemedies limits the listed remedies. nexus diagnose lists all.
 const mostRemedies = 3
 
-// remedies says what has to be done before it helps to try again, in the words of nexus diagnose.
+// remedies lists the necessary fixes before a retry, in the words of nexus diagnose.
 func remedies(s Style, r Run) string {
 	var b strings.Builder
 	for i, c := range r.Causes {
@@ -251,10 +251,10 @@ func remedies(s Style, r Run) string {
 	return b.String()
 }
 
-// nextSteps says what a person would do now.
+// nextSteps lists the next steps for a person.
 func nextSteps(s Style, r Run) string { return remedies(s, r) + nextCommands(s, r) }
 
-// nextCommands are what a person would type now.
+// nextCommands lists the next commands for a person.
 func nextCommands(s Style, r Run) string {
 	var rows [][]string
 	add := func(command, why string) { rows = append(rows, []string{"  " + command, "# " + why}) }
@@ -297,7 +297,7 @@ func nextCommands(s Style, r Run) string {
 	}
 	if !s.Plain && s.Width > 0 && slices.ContainsFunc(rows, func(row []string) bool { return columnWidths(rows)[0]+2+len(row[1]) > s.Width }) {
 		text := ""
-		for _, row := range rows { // a command that is cut or broken is of no use
+		for _, row := range rows { // a cut or broken command is useless
 			text += s.Dim(s.WrapWords(strings.TrimPrefix(row[1], "# "), "  # ")) + "\n" + row[0] + "\n"
 		}
 		return text
@@ -305,7 +305,7 @@ func nextCommands(s Style, r Run) string {
 	return Table(Style{}, nil, rows)
 }
 
-// answerCommand returns the command that answers a question, and what it does.
+// answerCommand returns the command that answers a question, and its effect.
 func answerCommand(r Run, q Ask) (command, why string) {
 	switch {
 	case q.Trigger == nexus.StepTrigger && r.Status.Ended():
@@ -319,7 +319,7 @@ func answerCommand(r Run, q Ask) (command, why string) {
 	}
 }
 
-// raiseLimitCommand returns the command that continues where a cap ended a run.
+// raiseLimitCommand returns the command that continues a run that reached a limit.
 func raiseLimitCommand(c *nexus.BudgetRefused) string {
 	switch {
 	case c == nil || c.Cap == "run":

@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// describeComments says what became of people's comments on changes.
+// describeComments describes the results of people's comments on changes.
 func describeComments(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.WorkReturned:
@@ -37,7 +37,7 @@ func describeComments(f nexus.Fact) (about, text string) {
 	}
 }
 
-// orNone returns the parts, or what stands for none.
+// orNone returns the parts, or none if there are no parts.
 func orNone(parts []string, none string) []string {
 	if len(parts) == 0 {
 		return []string{none}
@@ -45,7 +45,7 @@ func orNone(parts []string, none string) []string {
 	return parts
 }
 
-// ReplyText says what an agent answered to a comment, held against the change.
+// ReplyText describes an agent's answer to a comment, compared with the change.
 func ReplyText(a nexus.CommentAnswer) string {
 	if a.Reply == nexus.CommentFixed && !a.Changed {
 		return "says fixed, nothing changed there"

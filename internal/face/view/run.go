@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Run is what faces tell about a run: the object of `nexus status --json`,
-// and what tables and reports are drawn from.
+// Run is the view of a run: the JSON output of `nexus status`, and the source of tables and
+// reports.
 type Run struct {
 	Schema  int                  `json:"schema"` // version of this object: 1
 	ID      nexus.RunID          `json:"run"`
@@ -20,41 +20,41 @@ type Run struct {
 	Mode    nexus.Mode           `json:"mode,omitzero"`
 	Status  nexus.RunStatus      `json:"status"`
 	Why     string               `json:"why,omitzero"`  // why it ended, or is about to
-	Held    *nexus.Process       `json:"held,omitzero"` // who conducts it; none when nobody does
+	Held    *nexus.Process       `json:"held,omitzero"` // its conductor; absent: none
 	Base    string               `json:"base"`
 	Target  string               `json:"target,omitzero"`
-	Branch  string               `json:"branch,omitzero"` // where what landed was published
+	Branch  string               `json:"branch,omitzero"` // branch with the landed changes
 	Commit  string               `json:"commit,omitzero"`
 	Moved   string               `json:"moved,omitzero"`   // target branch that was fast-forwarded
-	Merged  string               `json:"merged,omitzero"`  // commit that it is at, where it had moved meanwhile
-	Stayed  string               `json:"stayed,omitzero"`  // why it was not, though asked for
-	Started time.Time            `json:"started,omitzero"` // when it was accepted
+	Merged  string               `json:"merged,omitzero"`  // the target's commit, if the target had moved
+	Stayed  string               `json:"stayed,omitzero"`  // why the target was not moved, though requested
+	Started time.Time            `json:"started,omitzero"` // when the goal was accepted
 	Ended   time.Time            `json:"ended,omitzero"`
 	Seconds float64              `json:"seconds"`
 	Money   Money                `json:"money"`
 	Usage   nexus.Usage          `json:"usage"`
-	OverCap *nexus.BudgetRefused `json:"over_cap,omitempty"` // the cap that ended it
+	OverCap *nexus.BudgetRefused `json:"over_cap,omitempty"` // the limit that ended it
 	Rounds  int                  `json:"rounds"`
-	Now     *CurrentActivity     `json:"now,omitempty"`  // what is done for no task of its own
-	Left    *TimeRange           `json:"left,omitempty"` // how long it will still take; none if unknown
+	Now     *CurrentActivity     `json:"now,omitempty"`  // activity that belongs to no task
+	Left    *TimeRange           `json:"left,omitempty"` // estimated remaining time; absent if unknown
 	Counts  Counts               `json:"counts"`
-	Result  *nexus.Verdict       `json:"result,omitzero"`     // how the gates judged what landed, as one tree
-	Red     []string             `json:"still_red,omitempty"` // what failed before the work and fails on the result
+	Result  *nexus.Verdict       `json:"result,omitzero"`     // verdict of the gates on the landed tree
+	Red     []string             `json:"still_red,omitempty"` // failures from before the work that remain
 	Tasks   []Task               `json:"tasks"`
 	Lanes   []nexus.LaneFormed   `json:"lanes,omitempty"`   // small tasks that share a session
-	Quota   []Quota              `json:"quota,omitempty"`   // providers that take no calls for now
-	Windows []Window             `json:"windows,omitempty"` // how much of the limits of agent programs is used
+	Quota   []Quota              `json:"quota,omitempty"`   // providers that accept no calls for now
+	Windows []Window             `json:"windows,omitempty"` // used shares of the limits of agent programs
 	Alerts  []state.RaisedAlert  `json:"alerts,omitempty"`
-	Cover   *nexus.PlanCover     `json:"cover,omitempty"`     // what a second look at the plan found; missing: nobody looked
-	Consent *Consent             `json:"plan,omitempty"`      // what people said to the plan; none where nobody did
-	Waiting int                  `json:"waiting"`             // things that wait for a person: those of the inbox
-	Asks    []Ask                `json:"questions,omitempty"` // that wait for a person
-	Late    []LateGuidance       `json:"too_late,omitempty"`  // what people told agents that had finished
-	Causes  []causes.Cause       `json:"causes,omitempty"`    // ofTask what did not land; where the run is over and somebody looked for them
+	Cover   *nexus.PlanCover     `json:"cover,omitempty"`     // coverage check of the plan; absent: not checked
+	Consent *Consent             `json:"plan,omitempty"`      // reaction of people to the plan; absent: none
+	Waiting int                  `json:"waiting"`             // number of inbox items that wait for a person
+	Asks    []Ask                `json:"questions,omitempty"` // open questions
+	Late    []LateGuidance       `json:"too_late,omitempty"`  // guidance for agents that had finished
+	Causes  []causes.Cause       `json:"causes,omitempty"`    // why tasks did not land; set for a finished run after a search
 }
 
-// LateGuidance is what a person told the agent of a task when that had no turn left: it
-// landed without.
+// LateGuidance is guidance that reached a task's agent after its last turn, so the task landed
+// without it.
 type LateGuidance struct {
 	Task nexus.TaskID `json:"task"`
 	Text string       `json:"text"`
@@ -62,24 +62,24 @@ type LateGuidance struct {
 
 // Ask is a question that waits for a person.
 type Ask struct {
-	ID       string          `json:"id"` // "q1": what nexus approve, reject and answer take
+	ID       string          `json:"id"` // such as q1; argument of nexus approve, reject and answer
 	Task     nexus.TaskID    `json:"task,omitzero"`
 	Attempt  nexus.AttemptID `json:"attempt,omitzero"`
 	Text     string          `json:"text"`
 	Trigger  string          `json:"trigger"`
 	Choices  []string        `json:"choices,omitempty"` // the only answers; none: any text
-	Fallback string          `json:"fallback"`          // what follows where nobody answers
+	Fallback string          `json:"fallback"`          // the default without an answer
 	Asked    time.Time       `json:"asked"`
 	Deadline time.Time       `json:"deadline,omitzero"` // when the run continues without an answer
 }
 
-// Replies says with which commands the question is answered.
+// Replies returns the commands that answer the question.
 func (q Ask) Replies() string {
 	return replyCommands(nexus.QuestionAsked{ID: q.ID, Trigger: q.Trigger, Fallback: q.Fallback})
 }
 
-// WaitingQuestions returns the questions among what waits for a person, in the order in which they
-// were asked. One that somebody has answered does not wait.
+// WaitingQuestions returns the questions among the waiting items, in the order in which they were
+// asked. An answered question does not wait.
 func WaitingQuestions(s *state.State, waiting []humaninput.Item) []Ask {
 	var all []Ask
 	for _, q := range s.OpenQuestions() {
@@ -103,16 +103,16 @@ func WaitingQuestions(s *state.State, waiting []humaninput.Item) []Ask {
 	return all
 }
 
-// Quota is a provider without quota, or nearly so.
+// Quota is a provider whose quota is used up, or nearly.
 type Quota struct {
 	Account string    `json:"account"`
 	Until   time.Time `json:"until"`
-	Seconds float64   `json:"seconds"` // until then
+	Seconds float64   `json:"seconds"` // remaining time
 	Why     string    `json:"why"`
 	Held    bool      `json:"held,omitzero"` // nearly used up: no session begins, others continue
 }
 
-// Money is what a run cost, in dollars.
+// Money is the cost of a run, in dollars.
 type Money struct {
 	Spent    nexus.Money `json:"spent"`
 	Reserved nexus.Money `json:"reserved"`
@@ -123,16 +123,16 @@ type Money struct {
 type Counts struct {
 	Total   int `json:"total"`
 	Landed  int `json:"landed"`
-	Active  int `json:"active"` // running, reviewing or boarding
+	Active  int `json:"active"` // running, reviewing or in the landing queue
 	Pending int `json:"pending"`
 	Blocked int `json:"blocked"`
 	Parked  int `json:"parked"`
 	Failed  int `json:"failed"`
 	Skipped int `json:"skipped"`
-	Helped  int `json:"helped,omitzero"` // ofTask all: a person helped with them
+	Helped  int `json:"helped,omitzero"` // of all: a person helped with them
 }
 
-// Task is what faces tell about a task.
+// Task is the view of a task.
 type Task struct {
 	ID       nexus.TaskID     `json:"id"`
 	Title    string           `json:"title"`
@@ -142,26 +142,26 @@ type Task struct {
 	Tier     nexus.Tier       `json:"tier"`
 	Attempts int              `json:"attempts"`
 	Rounds   int              `json:"rounds"`
-	Role     nexus.Role       `json:"role,omitzero"`  // who works on it now
-	Gate     string           `json:"gate,omitzero"`  // the last that judged the present round
-	State    nexus.GateState  `json:"state,omitzero"` // what it found
+	Role     nexus.Role       `json:"role,omitzero"`  // role that works on it now
+	Gate     string           `json:"gate,omitzero"`  // the last gate of the current round
+	State    nexus.GateState  `json:"state,omitzero"` // its result
 	Doing    string           `json:"doing,omitzero"` // the agent's last step
 	Spent    nexus.Money      `json:"spent"`
 	Usage    nexus.Usage      `json:"usage"`
 	Seconds  float64          `json:"seconds"`
 	Now      *CurrentActivity `json:"now,omitempty"`  // what it waits for at this moment
-	Left     *TimeRange       `json:"left,omitempty"` // how long it will still take; none if unknown
+	Left     *TimeRange       `json:"left,omitempty"` // estimated remaining time; absent if unknown
 	Commit   string           `json:"commit,omitzero"`
-	Critical []nexus.Finding  `json:"critical,omitempty"`  // files that a person should look at
-	Own      []string         `json:"own_tests,omitempty"` // criteria that nothing shows but tests that came with the change
+	Critical []nexus.Finding  `json:"critical,omitempty"`  // files that a person should check
+	Own      []string         `json:"own_tests,omitempty"` // criteria with no evidence but the change's own tests
 
-	Paused string `json:"paused,omitzero"` // who paused it; empty: nobody, or it continues
+	Paused string `json:"paused,omitzero"` // who paused it; empty: not paused, or it continues
 
-	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // how it was to continue when it reached thresholds
+	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // continuations chosen at thresholds
 }
 
-// Of returns what the state of a run says of it, and for whom it waits. Faces take it
-// from the projection, which knows what the state does not. The state is only read.
+// Of returns the view of a run from its state and its waiting items. Interfaces get it from the
+// projection, which has facts that the state does not. The state is not changed.
 func Of(s *state.State, waiting []humaninput.Item, now time.Time) Run {
 	r := Run{
 		Schema: 1, ID: s.Run, Goal: s.Goal.Goal.Text, Mode: s.Goal.Goal.Mode, Status: s.Status, Why: s.Why,
@@ -228,10 +228,10 @@ func (c *Counts) add(s nexus.TaskStatus) {
 	}
 }
 
-// TaskOf returns what there is to see of a task.
+// TaskOf returns the view of a task.
 func TaskOf(s *state.State, t *state.Task, now time.Time) Task { return taskOf(s, t, s, now) }
 
-// blocking says which task blocks which.
+// blocking returns which task blocks which.
 type blocking interface {
 	StatusOf(t *state.Task) nexus.TaskStatus
 	Blocker(t *state.Task) (nexus.TaskID, bool)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// RepositoryRun is a run that is not over, in a list of such runs.
+// RepositoryRun is an unfinished run in a list.
 type RepositoryRun struct {
 	Repository string `json:"repository"` // its directory
 	Run
@@ -16,7 +16,7 @@ type RepositoryRun struct {
 // NeedsYou reports whether the run waits for a person.
 func (g RepositoryRun) NeedsYou() bool { return g.Waiting > 0 }
 
-// waitingText names a question that waits, or else says how many tasks do.
+// waitingText names a waiting question, or else the number of waiting tasks.
 func (g RepositoryRun) waitingText() string {
 	switch more := g.Waiting - 1; {
 	case len(g.Asks) == 0:
@@ -28,8 +28,8 @@ func (g RepositoryRun) waitingText() string {
 	}
 }
 
-// SortByUrgency orders runs by who has to act: first those that need a person, then
-// those that go on, then those that nobody conducts; the order in each stays.
+// SortByUrgency sorts runs by who must act: first those that need a person, then those in
+// progress, then those without a conductor. The order within each group stays.
 func SortByUrgency(all []RepositoryRun) {
 	slices.SortStableFunc(all, func(x, y RepositoryRun) int { return urgency(x) - urgency(y) })
 }
@@ -45,8 +45,7 @@ func urgency(g RepositoryRun) int {
 	}
 }
 
-// DrawRunList draws a list of runs that are not over. With repositories, it says of
-// which each is.
+// DrawRunList draws a list of unfinished runs. With repositories, it adds the repository of each.
 func DrawRunList(s Style, all []RepositoryRun, repositories bool) string {
 	if len(all) == 0 {
 		return ""

@@ -6,9 +6,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Safe is the last thing that is done to what is drawn: a terminal obeys nothing in
-// it but the colours of the style. Texts are cleaned where they are put in; names
-// are not, and those of a run that was imported are a stranger's.
+// Safe is the last step before output: it removes all terminal sequences except the colours of
+// the style. Texts are cleaned when they are inserted; names are not, and the names in an
+// imported run come from a stranger.
 func (s Style) Safe(text string) string {
 	if !s.Color {
 		return sanitize.Show(text)
@@ -32,9 +32,9 @@ func (s Style) Safe(text string) string {
 	}
 }
 
-// colorSequenceLength returns how long the sequence is that sets colours of the style at the
-// beginning of a text, 0 if there is none. No other is obeyed: a name that is drawn
-// in the colour of its ground, or concealed, would not be seen.
+// colorSequenceLength returns the length of the style's colour sequence at the beginning of a
+// text, 0 if there is none. Other sequences do not count: a name in the background colour, or
+// concealed, would be invisible.
 func colorSequenceLength(text string) int {
 	codes, ok := strings.CutPrefix(text, "\x1b[")
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// sharedSessionText says which tasks share a session.
+// sharedSessionText describes which tasks share a session.
 func sharedSessionText(f nexus.LaneFormed) string {
 	ids := make([]string, len(f.Tasks))
 	for i, id := range f.Tasks {
@@ -15,7 +15,7 @@ func sharedSessionText(f nexus.LaneFormed) string {
 	return WithReason(strings.Join(ids, ", ")+" share a session", f.Why)
 }
 
-// DrawSharedSessions has a line for each lane: tasks that share a session.
+// DrawSharedSessions draws a line for each group of tasks that share a session.
 func DrawSharedSessions(s Style, all []nexus.LaneFormed) string {
 	var b strings.Builder
 	for _, l := range all {

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// DrawStatus draws where a run stands: what needs a person first, then every task.
+// DrawStatus draws the status of a run: items that need a person first, then every task.
 func DrawStatus(s Style, r Run) string {
 	var b strings.Builder
 	b.WriteString(s.Fit(s.Bold(string(r.ID))+"  "+s.paintStatus(r.Status)+"  "+Goal(r.Goal)) + "\n")
@@ -40,7 +40,7 @@ func DrawStatus(s Style, r Run) string {
 	return s.Safe(b.String())
 }
 
-// statusFigures are time, money, counts and what is used of limits.
+// statusFigures returns time, money, counts and the used shares of limits.
 func (s Style) statusFigures(r Run) []string {
 	parts := []string{Clock(r.Seconds)}
 	if r.Left != nil {
@@ -64,7 +64,7 @@ func (s Style) statusFigures(r Run) []string {
 	return append(parts, windowTexts(r.Windows)...)
 }
 
-// activityLine is the line with what is done for no task of its own.
+// activityLine returns the line with the activity that belongs to no task.
 func (s Style) activityLine(r Run) string {
 	if r.Now == nil {
 		return ""
@@ -73,8 +73,8 @@ func (s Style) activityLine(r Run) string {
 	return s.Fit("  "+s.Busy(about+r.Now.Text())) + "\n"
 }
 
-// quotaLines has a line for each of the last alerts, and for each provider that
-// takes no calls for now.
+// quotaLines draws a line for each of the last alerts, and for each provider that accepts no
+// calls for now.
 func (s Style) quotaLines(r Run) string {
 	var b strings.Builder
 	for _, a := range r.Alerts[max(0, len(r.Alerts)-5):] {
@@ -95,7 +95,7 @@ func (s Style) quotaLines(r Run) string {
 	return b.String()
 }
 
-// providerWaits has a line for each task whose next call waits for its provider.
+// providerWaits draws a line for each task whose next call waits for its provider.
 func (s Style) providerWaits(r Run) string {
 	var b strings.Builder
 	for _, t := range r.Tasks {
@@ -106,7 +106,7 @@ func (s Style) providerWaits(r Run) string {
 	return b.String()
 }
 
-// waitingForYou lists what waits for a person.
+// waitingForYou lists the items that wait for a person.
 func waitingForYou(s Style, r Run) string {
 	if s.Plain {
 		text := ""
@@ -134,7 +134,7 @@ func waitingForYou(s Style, r Run) string {
 	return "\n" + s.Bold("needs you") + "\n" + text
 }
 
-// taskTable draws the tasks: what each waits for now, and what it took so far.
+// taskTable draws the tasks with their current activity, and their cost so far.
 func taskTable(s Style, all []Task) string {
 	if s.Plain {
 		return plainTasks(s, all)
@@ -169,8 +169,7 @@ func taskTable(s Style, all []Task) string {
 	return table(s, pick("", "task", "title", "now", "time", "left", "cost", "rounds", "tier"), rows, shrinkColumn{column: 2, least: minTitleWidth})
 }
 
-// minTitleWidth is how many columns a task's title keeps where what happens now needs
-// the place.
+// minTitleWidth is the minimum width of a task's title if the activity needs the space.
 const minTitleWidth = 12
 
 // plainTasks draws the tasks for a program.
@@ -182,7 +181,7 @@ func plainTasks(s Style, all []Task) string {
 	return Table(s, []string{"status", "task", "title", "state", "rounds", "tier", "cost"}, rows)
 }
 
-// needsPerson reports whether a person is asked before the task continues.
+// needsPerson reports whether a person must answer before the task continues.
 func (t Task) needsPerson() bool { return t.Now != nil && t.Now.What == DoingPerson }
 
 func (t Task) glyph(s Style) string {
@@ -199,7 +198,7 @@ func (t Task) status() string {
 	return string(t.Status)
 }
 
-// doing says in a few words what happens to a task now.
+// doing describes the current activity of a task in a few words.
 func (t Task) doing() string {
 	switch {
 	case t.Paused != "" && t.Now != nil:
@@ -217,7 +216,7 @@ func (t Task) doing() string {
 	}
 }
 
-// phase says in a word or two what happens to a task.
+// phase describes the phase of a task in a word or two.
 func (t Task) phase() string {
 	switch {
 	case t.Paused != "" && t.Now == nil:
@@ -248,7 +247,7 @@ func (s Style) paintStatus(status nexus.RunStatus) string {
 
 func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
 
-// ofTask names the task that a question comes from, where it comes from one.
+// ofTask names the task of a question, if it has one.
 func ofTask(t nexus.TaskID) string {
 	if t == "" {
 		return ""

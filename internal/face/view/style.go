@@ -1,6 +1,6 @@
-// Package view draws what faces show: it turns a run's state into one
-// documented object, and that object into tables, progress and reports. It is
-// pure: the same state and style always give the same text.
+// Package view draws the output of all interfaces: it turns a run's state into one documented
+// object, and that object into tables, progress and reports. It is pure: the same state and style
+// always give the same text.
 package view
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Style says what the output can show. The zero Style is plain text without
-// colour, wrapped nowhere.
+// Style describes the abilities of the output. The zero Style is plain text without colour or
+// wrapping.
 type Style struct {
 	Color  bool
-	Plain  bool // nobody sits in front of it: one line a record, tab-separated
-	ASCII  bool // the locale shows nothing else
+	Plain  bool // output for a program: one line per record, tab-separated
+	ASCII  bool // the locale supports nothing else
 	Width  int  // columns; 0 is no limit
 	Height int  // lines; 0 is unknown
 }
@@ -34,33 +34,33 @@ func (s Style) paint(text string, l lipgloss.Style) string {
 	return l.Render(text)
 }
 
-// Bold marks what the eye should find first.
+// Bold marks the most important text.
 func (s Style) Bold(text string) string { return s.paint(text, lipgloss.NewStyle().Bold(true)) }
 
-// Dim marks what may be overlooked.
+// Dim marks secondary text.
 func (s Style) Dim(text string) string { return s.paint(text, lipgloss.NewStyle().Faint(true)) }
 
-// Struck marks what no longer holds.
+// Struck marks text that is no longer valid.
 func (s Style) Struck(text string) string {
 	return s.paint(text, lipgloss.NewStyle().Strikethrough(true))
 }
 
-// Good marks what went well.
+// Good marks a success.
 func (s Style) Good(text string) string {
 	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Green))
 }
 
-// Bad marks what failed.
+// Bad marks a failure.
 func (s Style) Bad(text string) string {
 	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Red))
 }
 
-// Warn marks what waits for a person.
+// Warn marks text about an item that waits for a person.
 func (s Style) Warn(text string) string {
 	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Yellow))
 }
 
-// Busy marks what is under way.
+// Busy marks text about work in progress.
 func (s Style) Busy(text string) string {
 	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Cyan))
 }
@@ -73,8 +73,8 @@ func (s Style) Fit(line string) string {
 	return ansi.Truncate(line, s.Width, s.ellipsis())
 }
 
-// Wrap breaks a text into indented lines of the width: at spaces, and within a
-// word only where that has no place on a line of its own.
+// Wrap breaks a text into indented lines of the width: at spaces, and within a word only if it is
+// longer than a line.
 func (s Style) Wrap(text, indent string) string {
 	width := s.Width - len(indent)
 	if width <= 20 {
@@ -84,8 +84,7 @@ func (s Style) Wrap(text, indent string) string {
 	return indent + strings.ReplaceAll(ansi.Hardwrap(text, width, true), "\n", "\n"+indent)
 }
 
-// wrapFigures puts figures on lines of the width, as many on one as fit, and indents
-// what follows the first.
+// wrapFigures puts figures on lines of the width, as many as fit, and indents the later lines.
 func (s Style) wrapFigures(figures []string, indent string) string {
 	var b strings.Builder
 	at := 0
@@ -106,8 +105,8 @@ func (s Style) wrapFigures(figures []string, indent string) string {
 	return b.String()
 }
 
-// wrapLimited wraps a line that people have to read to its end, up to ten lines of
-// it. The second and what follows it are indented.
+// wrapLimited wraps a line that people must read to its end, up to ten lines. The second and
+// later lines are indented.
 func (s Style) wrapLimited(line string) string {
 	if s.Width <= 0 || s.Plain {
 		return line
@@ -119,8 +118,8 @@ func (s Style) wrapLimited(line string) string {
 	return strings.TrimPrefix(strings.Join(lines, "\n"), "  ")
 }
 
-// WrapWords breaks a text at spaces into indented lines of the width. A word that
-// is longer stays whole, so that a path in it can be copied.
+// WrapWords breaks a text at spaces into indented lines of the width. A longer word is not
+// broken, so that a path in it can be copied.
 func (s Style) WrapWords(text, indent string) string {
 	width := s.Width - len(indent)
 	if s.Plain || width <= 20 {
@@ -162,7 +161,7 @@ func (s Style) ellipsis() string {
 // Join puts figures on one line.
 func (s Style) Join(figures ...string) string { return strings.Join(figures, s.Dot()) }
 
-// Dot separates figures on a line.
+// Dot returns the separator of figures on a line.
 func (s Style) Dot() string {
 	if s.ASCII || s.Plain {
 		return ", "
@@ -170,7 +169,7 @@ func (s Style) Dot() string {
 	return " \u00b7 "
 }
 
-// Glyph returns one column that stands for a task's status.
+// Glyph returns the sign of a task's status, one column wide.
 func (s Style) Glyph(status nexus.TaskStatus) string {
 	pick := func(sign, ascii string) string {
 		if s.ASCII {
@@ -200,8 +199,8 @@ func (s Style) Glyph(status nexus.TaskStatus) string {
 	}
 }
 
-// Clean makes a text from outside harmless for a terminal: control and
-// invisible format characters are escaped, line breaks become spaces.
+// Clean makes an external text safe for a terminal: control and invisible format characters are
+// escaped, line breaks become spaces.
 func Clean(text string) string {
 	var b strings.Builder
 	text = strings.Trim(text, " \t\r\n")
@@ -219,7 +218,7 @@ func Clean(text string) string {
 	return b.String()
 }
 
-// CleanText is [Clean] for text of several lines, which stay.
+// CleanText is like [Clean], but keeps line breaks.
 func CleanText(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, line := range lines {
@@ -233,11 +232,10 @@ func CleanText(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Quote returns the text in quotes, harmless for a terminal and at most 80
-// characters long.
+// Quote returns the text in quotes, safe for a terminal and at most 80 characters long.
 func Quote(text string) string { return strconv.Quote(ansi.Truncate(text, 80, "...")) }
 
-// Duration writes a duration as people read it.
+// Duration formats a duration for people.
 func Duration(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1fs", max(d, 0).Seconds())
@@ -256,7 +254,7 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// Number writes a number with its thousands apart.
+// Number formats a number with separated thousands.
 func Number(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
@@ -265,7 +263,7 @@ func Number(n int64) string {
 	return text
 }
 
-// Count writes "1 task", "2 tasks".
+// Count formats a number with a noun: "1 task", "2 tasks".
 func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -273,5 +271,5 @@ func Count(n int, noun string) string {
 	return Number(int64(n)) + " " + noun
 }
 
-// ShortHash returns the beginning of a commit's or tree's name.
+// ShortHash returns the first characters of a commit's or tree's hash.
 func ShortHash(hash string) string { return hash[:min(len(hash), 9)] }

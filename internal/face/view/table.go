@@ -7,22 +7,22 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Table lays rows out in columns. Cells are drawn already; the last column of
-// a row that is too wide is cut. In plain style the columns are separated by
-// tabs, so that a program can cut them; the first line is the head.
+// Table lays rows out in columns. Cells are drawn already; the last column of a row that is too
+// wide is cut. In plain style the columns are separated by tabs, so that a program can split
+// them; the first line is the head.
 func Table(s Style, head []string, rows [][]string) string {
 	return table(s, head, rows, shrinkColumn{column: -1})
 }
 
-// TableAround is [Table], where the files that a column lists are cut before the other columns.
+// TableAround is like [Table], but cuts the given column, which lists files, before the others.
 func TableAround(s Style, head []string, rows [][]string, column int) string {
 	return table(s, head, rows, shrinkColumn{column, leastListed})
 }
 
-// leastListed is what such a column keeps.
+// leastListed is the minimum width of that column.
 const leastListed = 16
 
-// shrinkColumn is a column that is cut before the others, and what it keeps.
+// shrinkColumn is a column that is cut before the others, and its minimum width.
 type shrinkColumn struct{ column, least int }
 
 func table(s Style, head []string, rows [][]string, y shrinkColumn) string {
@@ -72,8 +72,8 @@ func columnWidths(rows [][]string) []int {
 	return widths
 }
 
-// shrinkColumns takes columns from the one that yields, and then from the widest one,
-// until the row fits; a column keeps twelve.
+// shrinkColumns narrows the yielding column, and then the widest one, until the row fits; a
+// column keeps at least twelve.
 func shrinkColumns(widths []int, width int, y shrinkColumn) {
 	if width <= 0 {
 		return

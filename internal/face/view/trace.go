@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/trace"
 )
 
-// DrawTrace draws how far each requirement has come: its tasks, what shows it and its
-// commits, and below the table what is missing.
+// DrawTrace draws the progress of each requirement: its tasks, evidence and commits, and below
+// the table the gaps.
 func DrawTrace(s Style, t trace.Trace) string {
 	rows := make([][]string, 0, len(t.Rows))
 	for _, r := range t.Rows {

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 )
 
-// DrawTriedChecks says how many checks were tried before the work, and what came of those
-// that do not fit; empty where none was.
+// DrawTriedChecks draws how many checks were run before the work, and the results that do not
+// fit; empty if there were none.
 func DrawTriedChecks(s Style, all []accept.TriedCheck) string {
 	if len(all) == 0 {
 		return ""

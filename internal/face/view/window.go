@@ -8,16 +8,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 )
 
-// Window is how much of a limit of an agent program's account is used.
+// Window is the used share of a limit of an agent program's account.
 type Window struct {
 	Account string    `json:"account"`
 	Name    string    `json:"window"` // 5h, 7d, or as the program names it
 	Used    int       `json:"used"`   // percent
-	Until   time.Time `json:"until"`  // when it starts anew
+	Until   time.Time `json:"until"`  // when it resets
 	Seconds float64   `json:"seconds"`
 }
 
-// Windows returns what is known of windows that have not started anew since.
+// Windows returns the known windows that have not reset since.
 func Windows(all []state.QuotaWindow, now time.Time) []Window {
 	var open []Window
 	for _, w := range all {
@@ -28,12 +28,12 @@ func Windows(all []state.QuotaWindow, now time.Time) []Window {
 	return open
 }
 
-// Text says how much is used, and when the window starts anew.
+// Text describes the used share, and when the window resets.
 func (w Window) Text() string {
 	return Clean(fmt.Sprintf("%s limit %d%%, resets %s", w.Name, w.Used, formatClock(w.Until, w.Until.Add(-seconds(w.Seconds)))))
 }
 
-// windowTexts returns what there is to say of each account.
+// windowTexts returns the description of each account.
 func windowTexts(all []Window) []string {
 	var texts []string
 	for i, w := range all {
@@ -46,7 +46,7 @@ func windowTexts(all []Window) []string {
 	return texts
 }
 
-// formatClock is a time of today, and another with its day.
+// formatClock formats a time, with the day if it is not today.
 func formatClock(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) || t.Sub(now) < 12*time.Hour {
@@ -55,12 +55,12 @@ func formatClock(t, now time.Time) string {
 	return strings.TrimSpace(t.Format("Mon 2 Jan 15:04"))
 }
 
-// outOfQuotaText says until when an account takes no calls.
+// outOfQuotaText describes until when an account accepts no calls.
 func outOfQuotaText(account string, until, now time.Time) string {
 	return fmt.Sprintf("%s is out of quota until %s (in %s)", account, formatClock(until, now), Duration(until.Sub(now)))
 }
 
-// sessionHoldText says until when no session begins with an account.
+// sessionHoldText describes until when no session begins with an account.
 func sessionHoldText(account string, until, now time.Time) string {
 	return fmt.Sprintf("%s starts no session until %s (in %s)", account, formatClock(until, now), Duration(until.Sub(now)))
 }

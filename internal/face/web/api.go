@@ -20,7 +20,7 @@ type answer struct {
 	Answer string      `json:"answer"`
 }
 
-// parse reads an answer strictly.
+// parse decodes an answer, and rejects unknown fields.
 func parse(body io.Reader) (answer, error) {
 	var a answer
 	d := json.NewDecoder(body)
@@ -40,15 +40,15 @@ func parse(body io.Reader) (answer, error) {
 	return a, nil
 }
 
-// health tells whether all is well, to monitors that hold no token.
+// health reports the health of the runs, to monitors without a token.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	told, status := s.Health(r.Context())
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(told) // who is gone reads nothing
+	_ = json.NewEncoder(w).Encode(told) // a client that is gone reads nothing
 }
 
-// measure tells figures of the runs.
+// measure serves the metrics of the runs.
 func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 	text, kind, err := s.Metrics(r.Context())
 	if err != nil {
@@ -58,11 +58,11 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write([]byte(text)) // who is gone reads nothing
+	_, _ = w.Write([]byte(text)) // a client that is gone reads nothing
 }
 
-// answer takes an answer in the name of the caller. What is answered about a task
-// that was left retries or skips it, which takes the role of who steers.
+// answer submits an answer on behalf of the caller. An answer about a parked task retries or
+// skips it, which needs the role Steer.
 func (s *Server) answer(r *http.Request, a answer) (string, error) {
 	by := access.From(r.Context())
 	if !by.May(access.Steer) {
@@ -81,7 +81,7 @@ func (s *Server) answer(r *http.Request, a answer) (string, error) {
 	return s.inbox.Answer(r.Context(), a.Run, a.ID, a.Answer, by.Actor())
 }
 
-// list tells what waits.
+// list serves the waiting items.
 func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	items := s.inbox.Items()
 	if items == nil {
@@ -90,7 +90,7 @@ func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	access.Reply(w, http.StatusOK, map[string]any{"version": 1, "pending": items})
 }
 
-// take takes an answer of a program.
+// take receives an answer from a program.
 func (s *Server) take(w http.ResponseWriter, r *http.Request) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		access.Refuse(w, r, http.StatusUnsupportedMediaType, access.Trouble{Code: access.CodeMedia, Message: "the body must be application/json"})

@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// maxStreams is how many clients may listen at a time, and maxTheirs how many
-	// of them may be one person's: the others are never locked out by one.
+	// maxStreams limits the clients that may listen at a time, and maxTheirs those of one person,
+	// so that one person cannot lock out the others.
 	maxStreams, maxTheirs = 200, 100
-	// maxBodyEver is the largest body that any route may take.
+	// maxBodyEver limits the body of every route.
 	maxBodyEver = 4 << 20
 )
 
-// policy is what a page may load: nothing but what this server has, and no
-// script or style within it.
+// policy limits the resources of a page to those of this server, without inline scripts or
+// styles.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// handler returns what answers calls, with every guard in front of every route.
+// handler returns the server's handler, with every guard in front of every route.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range s.table {
@@ -55,11 +55,10 @@ func (s *Server) handler() http.Handler {
 	})
 }
 
-// finish reads what no route took of a body, up to a bound, and throws it away: a
-// client that is refused while it still writes would see a broken connection in
-// place of the answer.
+// finish reads and discards the unread rest of a body, up to a limit: a client that is refused
+// while it still writes would otherwise see a broken connection instead of the response.
 func finish(body io.Reader) {
-	_, _ = io.CopyN(io.Discard, body, maxBodyEver) // the answer is the same if the client stops
+	_, _ = io.CopyN(io.Discard, body, maxBodyEver) // the response is the same if the client stops
 }
 
 func headers(h http.Header) {
@@ -73,7 +72,7 @@ func headers(h http.Header) {
 	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
 }
 
-// lost says that there is nothing at an address, or that it is reached otherwise.
+// lost answers a call to an unknown address, or with a wrong method.
 func (s *Server) lost(w http.ResponseWriter, r *http.Request, mux *http.ServeMux) {
 	var others []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
@@ -99,8 +98,8 @@ func (s *Server) lost(w http.ResponseWriter, r *http.Request, mux *http.ServeMux
 	})
 }
 
-// foreign turns away calls by a name that is not the server's, and calls that
-// pages of other sites make. It reports whether the call may continue.
+// foreign refuses calls with a host name that is not the server's, and calls from pages of other
+// sites. It reports whether the call may continue.
 func (s *Server) foreign(w http.ResponseWriter, r *http.Request) bool {
 	host := r.Host
 	if s.Forwarded && r.Header.Get("X-Forwarded-Host") != "" {
@@ -129,7 +128,7 @@ func (s *Server) foreign(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// guard lets a call through to a route whose rules it meets.
+// guard lets a call through to a route if it satisfies the route's rules.
 func (s *Server) guard(route access.Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if route.Role == access.Everybody {
@@ -167,7 +166,7 @@ func (s *Server) guard(route access.Route) http.Handler {
 	})
 }
 
-// slow turns away who calls too often.
+// slow refuses a caller who calls too often.
 func (s *Server) slow(w http.ResponseWriter, r *http.Request, pace *rate.Limiter) bool {
 	if pace.AllowN(s.Now(), 1) {
 		return false
@@ -179,8 +178,8 @@ func (s *Server) slow(w http.ResponseWriter, r *http.Request, pace *rate.Limiter
 	return true
 }
 
-// pace returns the limiter of a person's calls. A page that follows a run makes
-// three a second, and a browser that comes back opens many pages at once.
+// pace returns the rate limiter of a person. A page that follows a run makes three calls a
+// second, and a restarted browser opens many pages at once.
 func (s *Server) pace(p access.Person) *rate.Limiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,15 +189,15 @@ func (s *Server) pace(p access.Person) *rate.Limiter {
 	return s.paces[p.Name]
 }
 
-// entered is who calls, and how they are known.
+// entered is the caller, and how they were identified.
 type entered struct {
 	person  access.Person
-	secret  string // that only they have
-	browser bool   // by a cookie, which browsers send by themselves
+	secret  string // secret of the caller's session
+	browser bool   // identified by a cookie, which browsers send automatically
 }
 
-// enter reports who calls, and turns away who has no token. A browser that
-// comes with the token gets a cookie for it.
+// enter identifies the caller, and refuses callers without a token. A browser with the token gets
+// a cookie for it.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) (entered, bool) {
 	all, err := s.entries()
 	if err != nil {
@@ -218,7 +217,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) (entered, bool) {
 	return c, known
 }
 
-// known returns who calls, as far as the call itself says so.
+// known returns the caller identified by the call itself.
 func (s *Server) known(r *http.Request, all []access.Entry) (entered, bool) {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		p, known := access.ByToken(all, token)
@@ -232,7 +231,7 @@ func (s *Server) known(r *http.Request, all []access.Entry) (entered, bool) {
 	return entered{p, c.Value, true}, known
 }
 
-// still reports whether who was let in would be let in now.
+// still reports whether an admitted caller would be admitted now.
 func (s *Server) still(r *http.Request, role access.Role) bool {
 	all, err := s.entries()
 	if err != nil {
@@ -242,7 +241,7 @@ func (s *Server) still(r *http.Request, role access.Role) bool {
 	return known && c.person.May(role)
 }
 
-// listener is an answer that lasts. Whose token was removed hears nothing more.
+// listener is a streaming response. It ends if the caller's token is removed.
 type listener struct {
 	http.ResponseWriter
 
@@ -251,7 +250,7 @@ type listener struct {
 
 var errRemoved = errors.New("the token was removed")
 
-// Write writes, unless who listens may not any more.
+// Write writes, unless the caller has lost access.
 func (l *listener) Write(p []byte) (int, error) {
 	if !l.let() {
 		return 0, errRemoved
@@ -262,8 +261,8 @@ func (l *listener) Write(p []byte) (int, error) {
 // Unwrap is for [http.ResponseController].
 func (l *listener) Unwrap() http.ResponseWriter { return l.ResponseWriter }
 
-// admit gives a browser a cookie for the token in its address, and sends it to
-// the address without.
+// admit gives a browser a cookie for the token in its address, and redirects it to the address
+// without the token.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request, all []access.Entry, q url.Values) {
 	token := q.Get("token")
 	if _, known := access.ByToken(all, token); !known {
@@ -279,7 +278,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, all []access.Entr
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
 }
 
-// entries are those who have a token: the owner and whom they added.
+// entries returns the persons with a token: the owner and the persons that they added.
 func (s *Server) entries() ([]access.Entry, error) {
 	all := []access.Entry{s.owner}
 	if s.Book.Path == "" {
@@ -289,7 +288,7 @@ func (s *Server) entries() ([]access.Entry, error) {
 	return append(all, more...), err
 }
 
-// stranger turns away who does not know a token.
+// stranger refuses a caller without a valid token.
 func (s *Server) stranger(w http.ResponseWriter, r *http.Request) {
 	if !s.wrong.AllowN(s.Now(), 1) {
 		w.Header().Set("Retry-After", "5")
@@ -305,8 +304,8 @@ func (s *Server) stranger(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// meant holds a change to its rules: its body is not too large, and a browser
-// sends it from a page of this server.
+// meant checks the rules for changes: the body is not too large, and a browser sends it from a
+// page of this server.
 func (s *Server) meant(w http.ResponseWriter, r *http.Request, route access.Route, c entered, csrf string) bool {
 	most := int64(access.DefaultBody)
 	if route.Body > 0 {
@@ -340,7 +339,7 @@ func (s *Server) meant(w http.ResponseWriter, r *http.Request, route access.Rout
 	return true
 }
 
-// refuseBody says why a body cannot be read.
+// refuseBody refuses a body that cannot be read.
 func refuseBody(w http.ResponseWriter, r *http.Request, err error) {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		access.Refuse(w, r, http.StatusRequestEntityTooLarge, access.Trouble{
@@ -351,8 +350,8 @@ func refuseBody(w http.ResponseWriter, r *http.Request, err error) {
 	access.Refuse(w, r, http.StatusBadRequest, access.Trouble{Code: "invalid_input", Message: "the body cannot be read: " + err.Error()})
 }
 
-// listens counts one more client that listens, or one less, and reports whether
-// that is not too many.
+// listens changes the number of listening clients by more, and reports whether it is within the
+// limits.
 func (s *Server) listens(p access.Person, more int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -366,7 +365,7 @@ func (s *Server) listens(p access.Person, more int) bool {
 	return true
 }
 
-// stream answers for as long as the client stays and the server serves.
+// stream serves a response for as long as the client stays and the server runs.
 func (s *Server) stream(p access.Person, w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if !s.listens(p, 1) {
 		w.Header().Set("Retry-After", "5")
@@ -389,7 +388,7 @@ func (s *Server) stream(p access.Person, w http.ResponseWriter, r *http.Request,
 	next.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// scheme is how browsers reach the server.
+// scheme returns the URL scheme of the server for browsers.
 func (s *Server) scheme() string {
 	if s.TLSCert != "" || s.BehindProxy {
 		return "https"
@@ -397,8 +396,8 @@ func (s *Server) scheme() string {
 	return "http"
 }
 
-// named reports whether a host is one that the server may be called by. A page
-// of a stranger whose name leads here calls it by that name.
+// named reports whether a host is a valid name of the server. A hostile page whose domain
+// resolves to this machine uses its own name.
 func (s *Server) named(host string) bool {
 	if slices.Contains(s.Hosts, host) {
 		return true
@@ -414,7 +413,7 @@ func (s *Server) named(host string) bool {
 	return name == own || isLoopback(name) && (isLoopback(own) || net.ParseIP(own).IsUnspecified()) || slices.Contains(s.Hosts, name)
 }
 
-// checkTable refuses a route that its guards could not hold to their rules.
+// checkTable refuses a route whose rules the guards cannot enforce.
 func checkTable(table []access.Route) error {
 	for _, r := range table {
 		reads := r.Method == http.MethodGet

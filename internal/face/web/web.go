@@ -1,13 +1,11 @@
-// Package web serves the web dashboard and its API: what waits for people and
-// what goes on, in all runs of a repository, and everything that can be done
-// about it.
+// Package web serves the web dashboard and its API: the waiting items and the activity in all
+// runs of a repository, and all actions on them.
 //
-// It listens on loopback and lets nobody in who has no token. A browser gets in
-// by the address that is printed, which leaves a cookie; a program sends the
-// token with each call. All that it answers stands in one table of routes
-// ([Server.Table]), and every guard is in front of each of them: no page of
-// another site can make a browser do anything, and no name that leads to this
-// machine gets past the check of the host.
+// It listens on loopback and requires a token. A browser logs in through the printed address,
+// which sets a cookie; a program sends the token with each call. All addresses are in one table
+// of routes ([Server.Table]), and every guard is in front of each of them: no page of another
+// site can make a browser do anything, and no foreign name that resolves to this machine passes
+// the host check.
 package web
 
 import (
@@ -35,68 +33,67 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Inbox is where it is heard what waits for people, and answered.
+// Inbox is the source of the open items and accepts their answers.
 type Inbox interface {
 	Items() []humaninput.Item
 	Find(run nexus.RunID, id string) (humaninput.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
-// Options say how it is served. The zero Options are on loopback, at a port
-// that is free, with a token that is drawn.
+// Options configure the server. The zero Options mean loopback, a free port, and a generated
+// token.
 type Options struct {
-	Listen string   // "127.0.0.1:0" where empty
-	Public bool     // other addresses than loopback may be listened at; takes a Token
-	Hosts  []string // names besides the address itself that it may be called by
-	Token  string   // empty: drawn
+	Listen string   // empty: "127.0.0.1:0"
+	Public bool     // allows addresses other than loopback; requires a Token
+	Hosts  []string // further valid names besides the address itself
+	Token  string   // empty: generated
 	Now    func() time.Time
-	Book   access.Book // persons besides the owner; the zero Book: there are none
+	Book   access.Book // persons besides the owner; the zero Book: none
 
-	TLSCert, TLSKey string // files in PEM; empty: it does no TLS
-	BehindProxy     bool   // a proxy in front does TLS
-	Forwarded       bool   // the proxy says in X-Forwarded-Host by which name it was called
+	TLSCert, TLSKey string // PEM files; empty: no TLS
+	BehindProxy     bool   // a proxy in front terminates TLS
+	Forwarded       bool   // the proxy sends the called name in X-Forwarded-Host
 
-	// Shown is what the pages and the API have besides answers to questions. The zero
-	// Shown: nothing.
+	// Shown is the content of the pages and the API besides answers to questions. The zero Shown:
+	// nothing.
 	Shown
 
-	// Health says how the runs are doing, and the status of HTTP that this is;
-	// what it tells is for everybody who reaches the port. Nil: there is no such
-	// page.
+	// Health returns the health of the runs, and the HTTP status for it. Everybody who reaches
+	// the port can read it. Nil: there is no such page.
 	Health func(ctx context.Context) (any, int)
-	// Metrics returns figures of the runs for Prometheus, and their kind of content.
-	// Nil: there is no such page.
+	// Metrics returns the metrics of the runs for Prometheus, and their content type. Nil: there
+	// is no such page.
 	Metrics func(ctx context.Context) (text, kind string, err error)
 }
 
-// Shown is a repository as pages and API show it.
+// Shown is a repository in its form for pages and API.
 type Shown struct {
 	Site access.Site
 	Feed *api.Feed
-	Say  func(format string, args ...any) // to who runs the server; nil: nothing is said
+	Say  func(format string, args ...any) // prints for the person who runs the server; nil: dropped
 }
 
-// minToken is the least length of a token that somebody chose.
+// minToken is the minimum length of a token that the user chose.
 const minToken = 16
 
-// Server serves the page. Make one with [Listen].
+// Server serves the pages. Create one with [Listen].
 type Server struct {
 	Options
 	inbox    Inbox
-	pages    *page.Site // nil where nothing is shown
+	pages    *page.Site // nil if nothing is shown
 	gates    rerun.Gates
 	listener net.Listener
 	owner    access.Entry
 	table    []access.Route
-	calls    *rate.Limiter   // of those that need no token
-	wrong    *rate.Limiter   // of those that did not know the token
+	calls    *rate.Limiter   // of calls that need no token
+	wrong    *rate.Limiter   // of calls with a wrong token
 	closing  context.Context //nolint:containedctx // it ends the calls that last, which know no other
 	close    context.CancelCauseFunc
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	paces     map[string]*rate.Limiter
-	streams   map[string]int // clients that listen, by the person's name
-	streaming int            // all of them
+	streams   map[string]int // listening clients, by the person's name
+	streaming int            // total number of listening clients
 }
 
 // Listen opens the port. Nothing is served before [Server.Serve].
@@ -138,7 +135,7 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Check refuses what would let in others than its user.
+// Check refuses options that would give access to people other than the user.
 func Check(o Options) error {
 	host, _, err := net.SplitHostPort(cmp.Or(o.Listen, "127.0.0.1:0"))
 	switch {
@@ -192,16 +189,16 @@ func Check(o Options) error {
 	return nil
 }
 
-// isLoopback reports whether a host is this machine and nobody else can reach it.
+// isLoopback reports whether a host is only reachable from this machine.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// URL returns the address, with the token that lets a browser in.
+// URL returns the address, with the token that logs a browser in.
 func (s *Server) URL() string { return s.Address() + "/?token=" + s.Token }
 
-// Address returns the address alone.
+// Address returns the address without the token.
 func (s *Server) Address() string {
 	if s.TLSCert != "" {
 		return "https://" + s.listener.Addr().String()
@@ -209,8 +206,7 @@ func (s *Server) Address() string {
 	return "http://" + s.listener.Addr().String()
 }
 
-// Table returns all routes: there is no other way to anything that the server
-// shows or does.
+// Table returns all routes: the server has no other addresses.
 func (s *Server) Table() []access.Route {
 	all := []access.Route{
 		{Method: http.MethodGet, Pattern: "/api/v1/pending", Role: access.Read, Handler: http.HandlerFunc(s.list)},
@@ -228,8 +224,8 @@ func (s *Server) Table() []access.Route {
 	return slices.Concat(all, (&api.API{Site: s.Site, Feed: s.Feed, Gates: &s.gates}).Routes(), s.pages.Routes())
 }
 
-// Serve serves until the context ends, or until what is shown cannot be followed
-// any more. What its pages began ends with it.
+// Serve serves until the context ends, or until the shown data cannot be followed any more. Work
+// that its pages began ends with it.
 func (s *Server) Serve(ctx context.Context) error {
 	if s.pages == nil {
 		return s.serve(ctx)
@@ -248,7 +244,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// tend ends what the pages began, and says so.
+// tend ends the work that the pages began, and prints that.
 func (s *Server) tend(ctx context.Context) error {
 	for _, text := range s.gates.Tend(ctx) {
 		if s.Say != nil {
@@ -258,7 +254,7 @@ func (s *Server) tend(ctx context.Context) error {
 	return nil
 }
 
-// patient serves a handler to clients that take their time, but not any time.
+// patient returns a server for a handler that tolerates slow clients, within limits.
 func patient(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
@@ -296,14 +292,15 @@ func (s *Server) serve(ctx context.Context) error {
 	return err
 }
 
-// cookie is the name of the cookie: cookies do not tell ports apart.
+// cookie returns the name of the cookie, which contains the port because cookies do not
+// distinguish ports.
 func (s *Server) cookie() string {
 	_, port, _ := net.SplitHostPort(s.listener.Addr().String())
 	return "nexus_" + port
 }
 
-// equal compares what somebody sent with a secret, in a time that does not
-// tell how much of it was right.
+// equal compares a received text with a secret in constant time, so that the duration does not
+// reveal correct characters.
 func equal(sent, secret string) bool {
 	x, y := sha256.Sum256([]byte(sent)), sha256.Sum256([]byte(secret))
 	return hmac.Equal(x[:], y[:])

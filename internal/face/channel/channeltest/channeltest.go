@@ -1,6 +1,5 @@
-// Package channeltest plays runs that ask people, for the tests of channels:
-// a journal in memory, and a conductor that settles requests as the real one
-// decides.
+// Package channeltest simulates runs that ask people, for the tests of channels: a journal in
+// memory, and a conductor that settles requests as the real one does.
 package channeltest
 
 import (
@@ -18,21 +17,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Run is the only run there is.
+// Run is the ID of the only run.
 const Run nexus.RunID = "r1"
 
-// Journal holds the events of a run. It is safe for concurrent use.
+// Journal stores the events of a run in memory. It is safe for concurrent use.
 type Journal struct {
 	now func() time.Time
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	events []nexus.Event
 	grown  chan struct{}
 	state  *state.State
 	away   bool // no process works on the run
 }
 
-// New returns the journal of a run that continues.
+// New returns the journal of a run that is in progress.
 func New(now func() time.Time) *Journal {
 	j := &Journal{now: now, grown: make(chan struct{}), state: state.New(Run)}
 	j.Append(
@@ -43,14 +42,14 @@ func New(now func() time.Time) *Journal {
 	return j
 }
 
-// RunAll does all of it at once, such as a inbox and a channel at it, until stop is
-// called or the test ends. What fails fails the test.
+// RunAll runs all functions at once, such as an inbox and its channel, until stop is called or
+// the test ends. An error of one of them fails the test.
 func RunAll(tb testing.TB, all ...func(context.Context) error) (stop func()) {
 	tb.Helper()
 	ctx, end := context.WithCancelCause(tb.Context())
 	over := make(chan error, len(all))
 	for _, f := range all {
-		go func() { over <- f(ctx) }() // waited for in stop
+		go func() { over <- f(ctx) }() // stop waits for it
 	}
 	stop = sync.OnceFunc(func() {
 		end(nil)
@@ -84,26 +83,26 @@ func (j *Journal) append(f nexus.Fact) nexus.Event {
 	return e
 }
 
-// Question asks something.
+// Question appends a question to the journal.
 func (j *Journal) Question(id, trigger, text string) {
 	j.Append(nexus.QuestionAsked{ID: id, Text: text, Fallback: "as I think", Trigger: trigger})
 }
 
-// StopConducting lets nobody conduct the run, so that requests wait.
+// StopConducting removes the conductor from the run, so that requests wait.
 func (j *Journal) StopConducting() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.away = true
 }
 
-// Held reports whether somebody conducts the run.
+// Held reports whether a process conducts the run.
 func (j *Journal) Held(context.Context, nexus.RunID) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return !j.away
 }
 
-// Ask appends a request, and settles it where somebody conducts the run.
+// Ask appends a request, and settles it if the run has a conductor.
 func (j *Journal) Ask(_ context.Context, _ nexus.RunID, r nexus.Request) (nexus.Event, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -116,12 +115,12 @@ func (j *Journal) Ask(_ context.Context, _ nexus.RunID, r nexus.Request) (nexus.
 	return e, nil
 }
 
-// Answer answers a question, as somebody elsewhere does.
+// Answer answers a question as a person on another channel does.
 func (j *Journal) Answer(id, text, by string) {
 	j.Append(nexus.QuestionAnswered{ID: id, Text: text, By: by})
 }
 
-// Answers returns what was answered, as "ID by BY: TEXT".
+// Answers returns the answers so far, as "ID by BY: TEXT".
 func (j *Journal) Answers() []string {
 	var all []string
 	j.mu.Lock()
@@ -155,7 +154,7 @@ func (j *Journal) Events(_ context.Context, _ nexus.RunID, after int64) iter.Seq
 	}
 }
 
-// Follow returns the events so far, and each as it comes.
+// Follow returns the events so far, and then each new one.
 func (j *Journal) Follow(ctx context.Context, _ nexus.RunID, after int64) iter.Seq2[nexus.Event, error] {
 	return func(yield func(nexus.Event, error) bool) {
 		for {

@@ -1,7 +1,7 @@
-// Package file asks people by files: one for each thing that waits, in a
-// directory, to be answered by writing into it or by a file beside it.
+// Package file asks people through files: it writes one file per open item into a directory. A
+// person answers by writing into that file or by adding a file beside it.
 //
-// Who may write to the directory may answer, so it belongs to its user alone.
+// Anybody who may write to the directory may answer, so it belongs to its user alone.
 package file
 
 import (
@@ -22,50 +22,50 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Inbox is where it is heard what waits for people, and answered.
+// Inbox is the source of the open items and accepts their answers.
 type Inbox interface {
 	Next(ctx context.Context) ([]humaninput.Item, error)
 	Find(run nexus.RunID, id string) (humaninput.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
-// Options say where the files are.
+// Options configure the directory of the files.
 type Options struct {
 	Dir      string
-	Poll     time.Duration // how often it is looked for answers; 0: every half second
+	Poll     time.Duration // how often answers are looked up; 0: every half second
 	Complain func(error)
 }
 
-// These bound what is read.
+// Limits on the files that are read.
 const (
 	maxFile  = 64 << 10
 	maxFiles = 10_000
 )
 
-// The names of the two kinds of files.
+// The name suffixes of the two kinds of files.
 const (
 	formSuffix   = ".md"
 	answerSuffix = ".answer"
-	tempPrefix   = ".new-" // comes before that of a file that is still written
+	tempPrefix   = ".new-" // prefix of a file that is still being written
 )
 
-// fileChannel is the directory at work. One goroutine owns it.
+// fileChannel is the running channel. One goroutine owns it.
 type fileChannel struct {
 	Options
 	inbox Inbox
 	root  *os.Root
-	items map[string]humaninput.Item // that wait, by name of their file
-	known map[string]humaninput.Item // that waited since this process began
-	seen  map[string]fileVersion     // files with an answer that is not old enough
+	items map[string]humaninput.Item // open items, by name of their file
+	known map[string]humaninput.Item // items that were open since this process began
+	seen  map[string]fileVersion     // files with an answer that is too recent to read
 }
 
-// fileVersion is what a file was like when it was looked at last.
+// fileVersion is the state of a file at the last check.
 type fileVersion struct {
 	size int64
 	at   time.Time
 }
 
-// Check says whether the directory can be used, where it is there.
+// Check returns an error if the directory exists and cannot be used.
 func Check(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -88,8 +88,8 @@ func unusableDir(dir, why string) error {
 	}
 }
 
-// Serve keeps the directory in step with what waits until the context ends.
-// The files stay then, and so do answers that are written meanwhile.
+// Serve keeps the directory up to date with the open items until the context ends. The files
+// remain then, and so do answers that are written in the meantime.
 func Serve(ctx context.Context, inbox Inbox, o Options) error {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return unusableDir(o.Dir, err.Error())
@@ -123,7 +123,7 @@ func Serve(ctx context.Context, inbox Inbox, o Options) error {
 	defer func() {
 		stop(nil)
 		hears.Wait()
-		_ = root.Close() // only a handle
+		_ = root.Close() // read-only handle
 	}()
 	beat := time.NewTicker(b.Poll)
 	defer beat.Stop()
@@ -146,7 +146,7 @@ func Serve(ctx context.Context, inbox Inbox, o Options) error {
 	}
 }
 
-// syncForms writes what is new and takes away what does not wait any more.
+// syncForms writes the files of new items and removes those of items that are no longer open.
 func (b *fileChannel) syncForms(items []humaninput.Item) {
 	now := make(map[string]humaninput.Item, len(items))
 	for _, i := range items {
@@ -167,7 +167,7 @@ func (b *fileChannel) syncForms(items []humaninput.Item) {
 			continue
 		}
 		if _, err := b.inbox.Find(run, id); err == nil {
-			continue // its time has not come here
+			continue // its delay on this channel has not passed
 		}
 		if s, err := parseForm(data); err == nil && s.Answer == "" {
 			b.reportError(b.root.Remove(n + formSuffix))
@@ -175,7 +175,7 @@ func (b *fileChannel) syncForms(items []humaninput.Item) {
 	}
 }
 
-// collectAnswers takes the answers that are there.
+// collectAnswers reads the answers in the directory and submits them.
 func (b *fileChannel) collectAnswers(ctx context.Context) {
 	for _, n := range b.names(formSuffix) {
 		data, ready := b.readStable(n + formSuffix)
@@ -222,7 +222,7 @@ func (b *fileChannel) collectAnswers(ctx context.Context) {
 	}
 }
 
-// submitAnswer answers, or says in the form why that is no answer.
+// submitAnswer submits an answer, or writes the reason why it is not valid into the form.
 func (b *fileChannel) submitAnswer(ctx context.Context, n string, i humaninput.Item, s writtenAnswer, err error) {
 	switch {
 	case errors.Is(err, errWriting), err == nil && s.Answer == "":
@@ -247,15 +247,15 @@ func (b *fileChannel) submitAnswer(ctx context.Context, n string, i humaninput.I
 	b.reportError(b.write(n+formSuffix, renderForm(i, note)))
 }
 
-// writeLateNotice says to somebody that an answer comes too late.
+// writeLateNotice writes a notice that an answer came too late.
 func (b *fileChannel) writeLateNotice(n string, run nexus.RunID, id string) {
 	if _, err := b.inbox.Find(run, id); err != nil {
 		b.reportError(b.write(n+formSuffix, renderLateForm(run, id, err.Error())))
 	}
 }
 
-// readStable returns a file's content once it is as it was at the last look:
-// whoever writes it is done.
+// readStable returns a file's content once the file is the same as at the last check, which means
+// that its writer has finished.
 func (b *fileChannel) readStable(file string) ([]byte, bool) {
 	info, err := b.root.Lstat(file)
 	if err != nil {
@@ -271,8 +271,8 @@ func (b *fileChannel) readStable(file string) ([]byte, bool) {
 	return data, err == nil
 }
 
-// read reads a plain file that is not too large. What is neither is given
-// back as what is no answer.
+// read reads a plain text file that is not too large. For any other file it returns content that
+// is rejected as an answer.
 func (b *fileChannel) read(file string) ([]byte, error) {
 	info, err := b.root.Lstat(file)
 	if err != nil {
@@ -285,18 +285,18 @@ func (b *fileChannel) read(file string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer func() { _ = f.Close() }() // read-only
 	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
 		return nil, errors.New(file + " was exchanged")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if len(data) > maxFile {
-		data = append(data[:1024], 0) // which is no text, and told to be none
+		data = append(data[:1024], 0) // the NUL byte makes it invalid text, so it is rejected
 	}
 	return data, err
 }
 
-// names returns the names of the files of a kind, without their endings.
+// names returns the names of the files of a kind, without their suffixes.
 func (b *fileChannel) names(kind string) []string {
 	dir, err := b.root.Open(".")
 	if err != nil {
@@ -317,7 +317,7 @@ func (b *fileChannel) names(kind string) []string {
 	return names
 }
 
-// removeTempFiles takes away what a process that was killed had half written.
+// removeTempFiles removes files that a killed process left half written.
 func (b *fileChannel) removeTempFiles() {
 	found, err := fs.Glob(b.root.FS(), tempPrefix+"*"+formSuffix)
 	b.reportError(err)
@@ -326,7 +326,7 @@ func (b *fileChannel) removeTempFiles() {
 	}
 }
 
-// write puts a whole file in place.
+// write writes a file completely and then moves it into place.
 func (b *fileChannel) write(file string, data []byte) error {
 	fresh := tempPrefix + file
 	if err := b.root.WriteFile(fresh, data, 0o600); err != nil {
@@ -342,8 +342,8 @@ func (b *fileChannel) reportError(err error) {
 	}
 }
 
-// formName returns the name of an item's files. What no file may be called is left
-// out, and told apart by a sum.
+// formName returns the name of an item's files. Characters that file names may not contain are
+// dropped; a checksum keeps such names distinct.
 func formName(i humaninput.Item) string {
 	keep := func(r rune) rune {
 		if r < 0x80 && (r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z') {

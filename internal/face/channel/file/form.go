@@ -15,15 +15,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// These frame what a form says: what somebody else wrote is between, and
-// each line of it is quoted, so that it cannot look like them.
+// Markers in a form. Text by other authors goes between them, and each of its lines is quoted so
+// that it cannot imitate a marker.
 const (
 	head  = "<!-- nexus "
 	entry = "Answer:"
 )
 
-// renderForm writes what people see of an item. A note says what was wrong with the
-// answer before.
+// renderForm returns the form that shows an item to people. A note explains the problem with the
+// last answer.
 func renderForm(i humaninput.Item, note string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s %s -->\n# %s: an answer is needed\n\n%s\n", head, i.Run, i.ID, i.ID, quoted(i.Text))
@@ -38,7 +38,7 @@ func renderForm(i humaninput.Item, note string) []byte {
 	return []byte(b.String())
 }
 
-// renderLateForm writes what people see who answered something that does not wait.
+// renderLateForm returns the form for a person who answered an item that is not open.
 func renderLateForm(run nexus.RunID, id, why string) []byte {
 	return fmt.Appendf(nil, "%s%s %s -->\n# %s: no answer is needed any more\n\n%s.\n", head, run, id, line(id), line(why))
 }
@@ -51,10 +51,10 @@ func quoted(text string) string {
 	return b.String()
 }
 
-// line makes one line of text.
+// line joins a text into one line.
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// parseFormHeader returns the run and the ID that a form begins with.
+// parseFormHeader returns the run and the ID from the start of a form.
 func parseFormHeader(data []byte) (run nexus.RunID, id string, ok bool) {
 	first, _, _ := strings.Cut(string(data[:min(len(data), 1024)]), "\n")
 	first, ok = strings.CutPrefix(strings.TrimRight(first, "\r"), head)
@@ -66,16 +66,16 @@ func parseFormHeader(data []byte) (run nexus.RunID, id string, ok bool) {
 	return nexus.RunID(a), id, ok && found && a != "" && id != ""
 }
 
-// writtenAnswer is an answer that somebody wrote.
+// writtenAnswer is an answer that a person wrote.
 type writtenAnswer struct {
 	Answer string `json:"answer"`
 	By     string `json:"by,omitzero"`
 }
 
-// errWriting says that an answer is not finished.
+// errWriting means that an answer is not finished.
 var errWriting = errors.New("it is still being written")
 
-// parseForm reads an answer from a form. An empty one is none yet.
+// parseForm reads an answer from a form. An empty one means no answer yet.
 func parseForm(data []byte) (writtenAnswer, error) {
 	text, err := decodeText(data)
 	if err != nil {
@@ -92,7 +92,7 @@ func parseForm(data []byte) (writtenAnswer, error) {
 	}
 }
 
-// cutEntry cuts a form at the line that the answer begins in.
+// cutEntry splits a form at the line in which the answer begins.
 func cutEntry(text string) (before, after string, found bool) {
 	for at := 0; ; {
 		if strings.HasPrefix(text[at:], entry) {
@@ -106,7 +106,7 @@ func cutEntry(text string) (before, after string, found bool) {
 	}
 }
 
-// parseAnswerFile reads an answer from a file of its own: its text, or an object.
+// parseAnswerFile reads an answer from a separate file, which contains its text or a JSON object.
 func parseAnswerFile(data []byte) (writtenAnswer, error) {
 	text, err := decodeText(data)
 	if err != nil {

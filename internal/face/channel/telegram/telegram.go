@@ -1,6 +1,6 @@
-// Package telegram asks people in a chat of Telegram, by a bot of theirs:
-// buttons for the choices of a question, a reply for an answer in one's own
-// words. Only the chat that is set up is asked, and only its people answer.
+// Package telegram asks people in a Telegram chat through a bot of their own: buttons for the
+// choices of a question, a reply for a free-text answer. It asks only in the configured chat, and
+// only the configured users can answer.
 package telegram
 
 import (
@@ -23,14 +23,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// Inbox is where it is heard what waits for people, and answered.
+// Inbox is the source of the open items and accepts their answers.
 type Inbox interface {
 	Next(ctx context.Context) ([]humaninput.Item, error)
 	Find(run nexus.RunID, id string) (humaninput.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
-// SentStore remembers what was sent, also for the process after this one.
+// SentStore remembers the questions that were sent, across restarts of the process.
 type SentStore interface {
 	Of(name string) (string, bool)
 	Names() []string
@@ -38,22 +38,21 @@ type SentStore interface {
 	Forget(name string) error
 }
 
-// Options say which bot writes to whom.
+// Options configure the bot and the chat that it writes to.
 type Options struct {
 	Base     string // address of the Bot API; empty: Telegram's own
 	Token    string
 	Chat     int64
-	Users    []int64 // who may answer; none: who the chat is with, where it is one person
+	Users    []int64 // who may answer; none: the other person in a private chat
 	Complain func(error)
-	Wait     time.Duration // before a second try; 0: a second. It doubles up to 30 of it
-	Poll     time.Duration // longest that the server may wait for news; 0: 25 seconds
+	Wait     time.Duration // before a second try; 0: a second. It doubles up to 30 times the value
+	Poll     time.Duration // longest that the server may wait for updates; 0: 25 seconds
 }
 
-// maxText is the longest text of a message that is sent, in bytes: what
-// Telegram takes has 4096 characters.
+// maxText limits the text of a message, in bytes: Telegram accepts 4096 characters.
 const maxText = 3500
 
-// Check says what keeps the channel from being used.
+// Check returns an error if the channel cannot be used.
 func Check(o Options) error {
 	bad := func(what, hint string) error {
 		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channel telegram: " + what, Hint: hint}
@@ -76,8 +75,8 @@ func Check(o Options) error {
 	return nil
 }
 
-// sentQuestion is what is remembered of a question: the token in its buttons, and its
-// message once it was sent.
+// sentQuestion is the stored record of a question: the token in its buttons, and its message ID
+// once it was sent.
 type sentQuestion struct {
 	token   string
 	message int64
@@ -85,27 +84,28 @@ type sentQuestion struct {
 
 func parseSentQuestion(text string) sentQuestion {
 	token, id, _ := strings.Cut(text, " ")
-	n, _ := strconv.ParseInt(id, 10, 64) // 0 where it was not sent
+	n, _ := strconv.ParseInt(id, 10, 64) // 0 if it was not sent
 	return sentQuestion{token, n}
 }
 
 func (n sentQuestion) String() string { return n.token + " " + strconv.FormatInt(n.message, 10) }
 
-// telegramChannel is the channel at work.
+// telegramChannel is the running channel.
 type telegramChannel struct {
 	Options
 	inbox Inbox
 	api   *botapi.Client
 
-	asking chan struct{} // holds one while a question is on its way
+	asking chan struct{} // holds one value while a question is being sent
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	book  SentStore
-	items []humaninput.Item // that wait
-	given map[string]string // by mark: what was not sent, and is not tried again
+	items []humaninput.Item // the open items
+	given map[string]string // by mark: questions that could not be sent and are not tried again
 }
 
-// Serve asks and listens until the context ends, and a moment longer.
+// Serve sends questions and receives answers until the context ends, and then finishes within a
+// moment.
 func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 	if err := Check(o); err != nil {
 		return err
@@ -115,7 +115,7 @@ func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 		Options: o, inbox: inbox, book: book, given: map[string]string{}, asking: make(chan struct{}, 1),
 		api: botapi.New(o.Base, o.Token, o.Poll+15*time.Second),
 	}
-	c.items, _ = inbox.Next(ctx) // before anybody can press a button; an error is that it is over before it began
+	c.items, _ = inbox.Next(ctx) // before any button can be pressed; an error means that ctx has ended
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var all sync.WaitGroup
@@ -128,7 +128,7 @@ func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 	return err
 }
 
-// receiveItems passes on what waits.
+// receiveItems forwards the open items.
 func (c *telegramChannel) receiveItems(ctx context.Context, feed chan<- []humaninput.Item) {
 	for {
 		items, err := c.inbox.Next(ctx)
@@ -143,7 +143,7 @@ func (c *telegramChannel) receiveItems(ctx context.Context, feed chan<- []humani
 	}
 }
 
-// sendLoop sends what waits, and takes the buttons from what does not any more.
+// sendLoop sends open items, and removes the buttons from items that are no longer open.
 func (c *telegramChannel) sendLoop(ctx context.Context, feed <-chan []humaninput.Item) {
 	b := webhookpost.Backoff{Unit: c.Wait}
 	for {
@@ -170,8 +170,8 @@ func (c *telegramChannel) sendLoop(ctx context.Context, feed <-chan []humaninput
 	}
 }
 
-// finish takes the buttons from what does not wait any more, once, before the
-// process ends. What it does not come to, the next process does.
+// finish removes the buttons from items that are no longer open, once, before the process ends.
+// The next process does the rest.
 func (c *telegramChannel) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 3*time.Second, errors.New("time to finish is over"))
 	defer cancel()
@@ -190,7 +190,7 @@ func (c *telegramChannel) finish(ctx context.Context) {
 	}
 }
 
-// send sends what was not sent, up to the first failure.
+// send sends the unsent questions, up to the first failure.
 func (c *telegramChannel) send(ctx context.Context) error {
 	c.mu.Lock()
 	items, names := slices.Clone(c.items), c.book.Names()
@@ -214,7 +214,7 @@ func (c *telegramChannel) send(ctx context.Context) error {
 	return nil
 }
 
-// sendQuestion sends one question, if it was not.
+// sendQuestion sends one question, unless it was sent before.
 func (c *telegramChannel) sendQuestion(ctx context.Context, i humaninput.Item) error {
 	c.mu.Lock()
 	was, known := c.book.Of(i.Mark())
@@ -253,8 +253,8 @@ func (c *telegramChannel) sendQuestion(ctx context.Context, i humaninput.Item) e
 	return c.book.Put(i.Mark(), n.String())
 }
 
-// formatQuestion writes a question. One that does not fit is not shown in part: what is
-// agreed to must have been read.
+// formatQuestion formats a question. A question that does not fit is not shown in part, because a
+// person must have read all of a text that they agree to.
 func formatQuestion(i humaninput.Item, token string) (string, *botapi.Keyboard) {
 	text := fmt.Sprintf("%s (%s), run %s, %s:\n\n%s\n\nWithout an answer", i.Trigger, i.Severity, i.Run, i.ID, i.Text)
 	if !i.Deadline.IsZero() {
@@ -291,7 +291,7 @@ func formatQuestion(i humaninput.Item, token string) (string, *botapi.Keyboard) 
 	return text, &botapi.Keyboard{Rows: rows}
 }
 
-// buttonOffers returns the answers that have a button.
+// buttonOffers returns the answers that get a button.
 func buttonOffers(i humaninput.Item) []humaninput.Offer {
 	if len(i.Choices) == 0 {
 		return i.Offers
@@ -303,7 +303,7 @@ func buttonOffers(i humaninput.Item) []humaninput.Offer {
 	return all
 }
 
-// closeQuestion says below a question what became of it, and forgets it.
+// closeQuestion writes the result below a question, and forgets the question.
 func (c *telegramChannel) closeQuestion(ctx context.Context, mark string) error {
 	c.mu.Lock()
 	was, _ := c.book.Of(mark)
@@ -334,8 +334,8 @@ func truncateText(text string) string {
 	return text
 }
 
-// receiveUpdates takes what people send until the context ends. The error is one that
-// no other try would fix.
+// receiveUpdates receives people's messages until the context ends. It returns an error only if
+// another try cannot fix it.
 func (c *telegramChannel) receiveUpdates(ctx context.Context) error {
 	b := webhookpost.Backoff{Unit: c.Wait}
 	var offset int64
@@ -357,13 +357,13 @@ func (c *telegramChannel) receiveUpdates(ctx context.Context) error {
 		b.N = 0
 		for _, u := range all {
 			c.handleUpdate(ctx, u)
-			offset = max(offset, u.ID+1) // confirmed by the next call, when it was dealt with
+			offset = max(offset, u.ID+1) // the next call confirms it, after it was handled
 		}
 	}
 	return nil
 }
 
-// poll waits for what people send.
+// poll waits for updates.
 func (c *telegramChannel) poll(ctx context.Context, offset int64) (all []botapi.Update, err error) {
 	err = c.api.Call(ctx, "getUpdates", map[string]any{
 		"offset": offset, "timeout": int(c.Poll.Seconds()), "allowed_updates": []string{"message", "callback_query"},
@@ -371,7 +371,7 @@ func (c *telegramChannel) poll(ctx context.Context, offset int64) (all []botapi.
 	return all, err
 }
 
-// handleUpdate takes what somebody sent. Strangers hear nothing.
+// handleUpdate handles one update. People who may not answer get no reply.
 func (c *telegramChannel) handleUpdate(ctx context.Context, u botapi.Update) {
 	switch {
 	case u.Press != nil:
@@ -394,7 +394,7 @@ func (c *telegramChannel) handleUpdate(ctx context.Context, u botapi.Update) {
 	}
 }
 
-// canAnswer reports whether somebody may answer.
+// canAnswer reports whether a user may answer in a chat.
 func (c *telegramChannel) canAnswer(in int64, from botapi.User) bool {
 	if in != c.Chat {
 		return false
@@ -405,14 +405,14 @@ func (c *telegramChannel) canAnswer(in int64, from botapi.User) bool {
 	return slices.Contains(c.Users, from.ID)
 }
 
-// receivedAnswer is a question and what somebody answered to it.
+// receivedAnswer is a question and the answer to it.
 type receivedAnswer struct {
 	item   humaninput.Item
 	answer string
 	known  bool
 }
 
-// findQuestion returns the question whose note fits.
+// findQuestion returns the question whose record matches.
 func (c *telegramChannel) findQuestion(fits func(sentQuestion) bool) (humaninput.Item, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -433,8 +433,8 @@ func (c *telegramChannel) pressedAnswer(data string) receivedAnswer {
 	return receivedAnswer{i, choice, true}
 }
 
-// repliedAnswer returns the question that a message replies to. Whoever reads one may
-// reply before the server has said here which message it is.
+// repliedAnswer returns the question that a message replies to. A person may reply to a question
+// before the server has returned the ID of its message.
 func (c *telegramChannel) repliedAnswer(ctx context.Context, m *botapi.Message) receivedAnswer {
 	fits := func(n sentQuestion) bool { return n.message != 0 && n.message == m.ReplyTo.ID }
 	i, ok := c.findQuestion(fits)
@@ -474,7 +474,7 @@ func replyText(said string, err error) string {
 	return err.Error()
 }
 
-// shortenLabel fits a text into what a button may say.
+// shortenLabel shortens a text to the length that a button allows.
 func shortenLabel(text string) string {
 	if r := []rune(text); len(r) > 190 {
 		return string(r[:190]) + "..."
@@ -482,7 +482,7 @@ func shortenLabel(text string) string {
 	return text
 }
 
-// reply says something back. It is said once: what counts is in the journal.
+// reply sends a message back to the person. It is tried once, because the journal is the record.
 func (c *telegramChannel) reply(ctx context.Context, method string, params map[string]any) {
 	if err := c.api.Call(ctx, method, params, nil); err != nil && ctx.Err() == nil && !botapi.IsFinal(err) {
 		c.Complain(fmt.Errorf("channel telegram: %w", err))

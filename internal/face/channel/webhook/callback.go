@@ -14,16 +14,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// refusal says no to a call.
+// refusal is the reason why a call is refused, with its HTTP status.
 type refusal struct {
 	status int
 	why    string
 }
 
-// Error returns why.
+// Error returns the reason.
 func (r *refusal) Error() string { return r.why }
 
-// handler takes answers.
+// handler returns the HTTP handler that receives answers.
 func (h *webhookChannel) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /answer", func(w http.ResponseWriter, r *http.Request) {
@@ -35,13 +35,13 @@ func (h *webhookChannel) handler() http.Handler {
 			v = map[string]any{"version": 1, "error": err.Error()}
 			w.WriteHeader(statusOf(err))
 		}
-		_ = json.NewEncoder(w).Encode(v) // who is gone reads nothing
+		_ = json.NewEncoder(w).Encode(v) // a client that is gone reads nothing
 	})
 	return mux
 }
 
-// receiveAnswer takes one call. What it costs before the sender has shown that it has
-// the secret is bounded.
+// receiveAnswer handles one call. Its cost is limited until the sender has proved that it has the
+// secret.
 func (h *webhookChannel) receiveAnswer(w http.ResponseWriter, r *http.Request) (string, error) {
 	now := h.Now()
 	if !h.calls.AllowN(now, 1) {
@@ -75,7 +75,7 @@ func (h *webhookChannel) receiveAnswer(w http.ResponseWriter, r *http.Request) (
 	return h.submitAnswer(r, a)
 }
 
-// isNewSignature remembers a signature, and reports whether it was not seen before.
+// isNewSignature remembers a signature, and reports whether it is new.
 func (h *webhookChannel) isNewSignature(signature string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,7 +92,7 @@ func (h *webhookChannel) isNewSignature(signature string) bool {
 	return true
 }
 
-// submitAnswer answers what waits, to whoever was asked.
+// submitAnswer submits an answer for the item that was asked under its token.
 func (h *webhookChannel) submitAnswer(r *http.Request, a answer) (string, error) {
 	item, err := h.inbox.Find(a.Run, a.ID)
 	if err != nil {

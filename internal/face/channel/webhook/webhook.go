@@ -1,6 +1,6 @@
-// Package webhook sends what waits for people to a program of theirs, and takes
-// the answers that it sends back. Both sides sign what they send with a secret
-// that they share; without one, nothing is sent and nothing is listened to.
+// Package webhook sends open items to a program of the user, and accepts the answers that it
+// sends back. Both sides sign with a shared secret; without one, nothing is sent and no port is
+// opened.
 package webhook
 
 import (
@@ -27,14 +27,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// Inbox is where it is heard what waits for people, and answered.
+// Inbox is the source of the open items and accepts their answers.
 type Inbox interface {
 	Next(ctx context.Context) ([]humaninput.Item, error)
 	Find(run nexus.RunID, id string) (humaninput.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
-// SentStore remembers what was sent, also for the process after this one.
+// SentStore remembers the questions that were sent, across restarts of the process.
 type SentStore interface {
 	Of(name string) (string, bool)
 	Names() []string
@@ -42,46 +42,46 @@ type SentStore interface {
 	Forget(name string) error
 }
 
-// Options say where questions go and answers come in.
+// Options configure where questions are sent and answers are received.
 type Options struct {
 	URL      string
 	Secret   string
 	Listen   string // address:port for the answers
-	Public   bool   // which other machines may reach
-	Answers  string // what the receiver is told about it; empty: Listen
+	Public   bool   // other machines may reach the address
+	Answers  string // address for answers as sent to the receiver; empty: Listen
 	Now      func() time.Time
 	Complain func(error)
 	Say      func(format string, args ...any)
-	Wait     time.Duration // before a second try; 0: a second. It doubles up to 30 of it
+	Wait     time.Duration // before a second try; 0: a second. It doubles up to 30 times the value
 }
 
-// maxBody is the largest answer, in bytes.
+// maxBody limits an answer, in bytes.
 const maxBody = 1 << 20
 
-// deliveryState is how one question stands.
+// deliveryState is the delivery state of one question.
 type deliveryState struct {
 	webhookpost.Backoff
 
-	at   time.Time // when it is tried again
-	over bool      // the receiver does not want it
+	at   time.Time // time of the next try
+	over bool      // the receiver refused it
 }
 
-// webhookChannel is the channel at work.
+// webhookChannel is the running channel.
 type webhookChannel struct {
 	Options
 	inbox  Inbox
 	client *http.Client
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	book SentStore
-	seen map[string]time.Time // signatures that came in within the window
+	seen map[string]time.Time // signatures received within the time window
 
 	calls, wrong *rate.Limiter
-	items        []humaninput.Item        // that wait; owned by deliver
+	items        []humaninput.Item        // the open items; owned by deliver
 	tries        map[string]deliveryState // by mark; owned by deliver
 }
 
-// Check says what keeps the channel from being used.
+// Check returns an error if the channel cannot be used.
 func Check(o Options) error {
 	bad := func(what, hint string) error {
 		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channel webhook: " + what, Hint: hint}
@@ -110,7 +110,7 @@ func Check(o Options) error {
 	return nil
 }
 
-// Serve sends and listens until the context ends.
+// Serve sends questions and receives answers until the context ends.
 func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 	if err := Check(o); err != nil {
 		return err
@@ -142,7 +142,7 @@ func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 	grace, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 2*time.Second, errors.New("time to close is over"))
 	defer cancel()
 	if server.Shutdown(grace) != nil {
-		_ = server.Close() // whoever still sends is cut off
+		_ = server.Close() // cuts off connections that are still open
 	}
 	all.Wait()
 	return nil
@@ -157,7 +157,7 @@ func newHook(inbox Inbox, book SentStore, o Options) *webhookChannel {
 	}
 }
 
-// deliver sends what waits, until the context ends.
+// deliver sends open items until the context ends.
 func (h *webhookChannel) deliver(ctx context.Context) {
 	feed := make(chan []humaninput.Item)
 	var hears sync.WaitGroup
@@ -179,7 +179,7 @@ func (h *webhookChannel) deliver(ctx context.Context) {
 	}
 }
 
-// wait waits for news, or until it is time, and reports whether to continue.
+// wait waits for new items or until the due time, and reports whether to continue.
 func (h *webhookChannel) wait(ctx context.Context, feed <-chan []humaninput.Item, due time.Time) bool {
 	var again <-chan time.Time
 	if !due.IsZero() {
@@ -197,7 +197,7 @@ func (h *webhookChannel) wait(ctx context.Context, feed <-chan []humaninput.Item
 	return true
 }
 
-// prune forgets what does not wait any more.
+// prune forgets items that are no longer open.
 func (h *webhookChannel) prune() {
 	waits := map[string]bool{}
 	for _, i := range h.items {
@@ -216,8 +216,8 @@ func (h *webhookChannel) prune() {
 // sentSuffix follows the token of a question that was delivered.
 const sentSuffix = " sent"
 
-// questionToken returns the token of a question, and whether it was delivered. One
-// that has none gets one, before anybody hears of it.
+// questionToken returns the token of a question, and whether it was delivered. A question without
+// a token gets one before anything is sent.
 func (h *webhookChannel) questionToken(i humaninput.Item) (token string, done bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -229,7 +229,7 @@ func (h *webhookChannel) questionToken(i humaninput.Item) (token string, done bo
 	return token, false, h.book.Put(i.Mark(), token)
 }
 
-// sendDue delivers what is due, and returns when something will be next.
+// sendDue delivers the due questions, and returns the time of the next try.
 func (h *webhookChannel) sendDue(ctx context.Context) time.Time {
 	var next time.Time
 	for _, i := range h.items {
@@ -248,7 +248,7 @@ func (h *webhookChannel) sendDue(ctx context.Context) time.Time {
 	return next
 }
 
-// deliverQuestion delivers one question, and returns how it stands.
+// deliverQuestion delivers one question, and returns its new delivery state.
 func (h *webhookChannel) deliverQuestion(ctx context.Context, i humaninput.Item, token string, t deliveryState) deliveryState {
 	err := h.postQuestion(ctx, i, token)
 	if err == nil {

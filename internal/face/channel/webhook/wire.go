@@ -11,24 +11,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// message is what is sent of an item.
+// message is the JSON form in which an item is sent.
 type message struct {
 	Version  int             `json:"version"` // 1
 	Pending  humaninput.Item `json:"pending"`
 	Token    string          `json:"token"`     // to be sent back with the answer
-	AnswerTo string          `json:"answer_to"` // where to
+	AnswerTo string          `json:"answer_to"` // address for the answer
 }
 
-// answer is what comes back.
+// answer is the JSON form of a received answer.
 type answer struct {
 	Run    nexus.RunID `json:"run"`
 	ID     string      `json:"id"`
 	Answer string      `json:"answer"`
 	Token  string      `json:"token"`
-	By     string      `json:"by"` // who answers; may be empty
+	By     string      `json:"by"` // the person who answers; may be empty
 }
 
-// parseAnswer reads an answer strictly.
+// parseAnswer decodes an answer, and rejects unknown fields.
 func parseAnswer(body []byte) (answer, error) {
 	var a answer
 	d := json.NewDecoder(strings.NewReader(string(body)))

@@ -1,9 +1,8 @@
 // Package acpcmd serves Nexus to editors, as an agent of the Agent Client Protocol.
 //
-// A session is a conversation that has runs: what a person says becomes the goal of
-// one, the plan and the tasks are shown as they go, and what needs a person is
-// asked. A command line in this process does the work, as for nexus mcp; what is
-// shown comes from the run's events.
+// A session is a conversation with runs: a person's message becomes the goal of a run, the plan
+// and the tasks are shown as they progress, and questions are put to the person. A command line
+// in this process does the work, as in nexus mcp; the display is built from the run's events.
 package acpcmd
 
 import (
@@ -41,12 +40,12 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
-// login is how a person makes Nexus ready.
+// login describes how a person sets Nexus up.
 const login = "Nexus uses API keys and agents that are installed here. Run: nexus doctor, nexus config key set PROVIDER"
 
 // serve serves the client that started this process.
 func serve(ctx context.Context, h host.Host) {
-	// A client that dies while something is written to it must not end the runs.
+	// A client that dies during a write to it must not end the runs.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
@@ -62,7 +61,7 @@ func serve(ctx context.Context, h host.Host) {
 	s.Serve(ctx, &agent{h}, h.Console.In, h.Console.Out)
 }
 
-// agent is what clients talk to.
+// agent implements the agent side of the protocol.
 type agent struct{ host.Host }
 
 // at returns the environment of a directory.
@@ -72,7 +71,7 @@ func (g *agent) at(dir string) app.App {
 	return at
 }
 
-// masked returns an error as a client may read it, without keys.
+// masked returns an error with its keys masked, fit for a client.
 func (g *agent) masked(err error) error {
 	if err == nil || errors.Is(err, acpserver.ErrCancelled) || errors.Is(err, acpserver.ErrGone) || errors.Is(err, acpserver.ErrClosed) {
 		return err
@@ -140,7 +139,7 @@ func (g *agent) sessions(ctx context.Context, dir string) ([]acpserver.Info, err
 	at := g.at(dir)
 	p, err := at.Open(ctx, app.ReadAccess)
 	if dir == "" && errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
-		return nil, nil // an editor starts this program anywhere
+		return nil, nil // an editor may start this program anywhere
 	}
 	if err != nil {
 		return nil, err
@@ -160,7 +159,7 @@ func (g *agent) sessions(ctx context.Context, dir string) ([]acpserver.Info, err
 		id := cmp.Or(goal.Goal.Origin, string(r.ID))
 		first := title(g.Console.Mask.Text(goal.Goal.Text))
 		if i, again := known[id]; again {
-			all[i].Title = first // of the first goal
+			all[i].Title = first // title of the first goal
 			continue
 		}
 		known[id] = len(all)
@@ -169,13 +168,13 @@ func (g *agent) sessions(ctx context.Context, dir string) ([]acpserver.Info, err
 	return all, nil
 }
 
-// title is a goal in a few words.
+// title shortens a goal to a few words.
 func title(goal string) string {
 	return sanitize.Cut(view.FirstLine(cmp.Or(spec.Title(goal), goal)), 100)
 }
 
-// runsOf returns the runs of a session, the latest last: those that it started, or
-// the one that has its name.
+// runsOf returns the runs of a session, the latest last: the runs that it started, or the run
+// whose ID is the session's.
 func runsOf(ctx context.Context, p *app.Repository, id string) ([]journal.Run, error) {
 	runs, err := p.Runs(ctx)
 	return slices.DeleteFunc(runs, func(r journal.Run) bool {
@@ -187,7 +186,7 @@ func runsOf(ctx context.Context, p *app.Repository, id string) ([]journal.Run, e
 	}), err
 }
 
-// goalOf returns what a run began with.
+// goalOf returns the accepted goal of a run.
 func goalOf(ctx context.Context, p *app.Repository, id nexus.RunID) (nexus.GoalAccepted, bool) {
 	for e, err := range p.Journal.Events(ctx, id, 0) {
 		if err != nil {
@@ -200,5 +199,5 @@ func goalOf(ctx context.Context, p *app.Repository, id nexus.RunID) (nexus.GoalA
 	return nexus.GoalAccepted{}, false
 }
 
-// clone is where the commits of a repository's runs are.
+// clone is the path of the private clone with the commits of a repository's runs.
 func clone(p *app.Repository) string { return filepath.Join(p.State, "repo.git") }

@@ -16,17 +16,17 @@ import (
 )
 
 var (
-	// errLater says that a person answers a question with the next prompt.
+	// errLater means that a person answers a question with the next prompt.
 	errLater = errors.New("the answer comes with the next message")
-	// errSettled says that a question needs no answer any more.
+	// errSettled means that a question no longer needs an answer.
 	errSettled = errors.New("the question needs no answer any more")
 )
 
-// laterID is the answer that the next prompt has the answer.
+// laterID is the answer that means that the next prompt contains the answer.
 const laterID = "nexus-later"
 
-// question asks a person what the run asks now, and stops to ask what needs no answer
-// any more.
+// question asks a person the run's open questions, and cancels the ones that no longer need an
+// answer.
 func (t *tracker) question(v view.Run) {
 	for id, end := range t.asked {
 		if !slices.ContainsFunc(v.Asks, func(q view.Ask) bool { return q.ID == id }) {
@@ -45,18 +45,19 @@ func (t *tracker) question(v view.Run) {
 			lost := text == ""
 			if !lost {
 				err := t.s.answer(ctx, v.ID, q.ID, text)
-				lost = err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) // else another answer came first
+				// CodeInvalidInput means that another answer came first, so this one is not lost.
+				lost = err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput})
 			}
 			if lost && ctx.Err() == nil && t.stop != nil {
-				t.stop(errLater) // else it would wait for what nobody is asked
+				t.stop(errLater) // else it would wait for a question that was not asked
 			}
 		})
 	}
 }
 
-// askQuestion asks a person a question of a run, and returns the answer: empty where the person,
-// or the client, gives none before ctx ends. Price is what a yes may cost that nobody
-// agreed to yet.
+// askQuestion asks a person a question of a run, and returns the answer: empty if the person, or
+// the client, gives none before ctx ends. Price is the possible cost of a yes that was not agreed
+// to yet.
 func (s *session) askQuestion(ctx context.Context, run nexus.RunID, q view.Ask, price string) string {
 	permission := humaninput.StaysOpen(q.Trigger) && slices.Contains(q.Choices, "yes")
 	if s.c.SupportsForms() && !permission {
@@ -80,13 +81,13 @@ func (s *session) askQuestion(ctx context.Context, run nexus.RunID, q view.Ask, 
 	if call.Status = acpserver.CallDone; answer == "" || answer == "no" {
 		call.Status = acpserver.CallFailed
 	}
-	call.Content = nil // as it was
+	call.Content = nil // as before
 	s.show(call)
 	return answer
 }
 
-// agree has a person agree to an answer that was typed, where it needs that, and
-// reports whether it may be given, and whether a person was asked.
+// agree asks a person to confirm a typed answer if it needs that. It reports whether the answer
+// may be given, and whether a person was asked.
 func (s *session) agree(ctx context.Context, run, id, text string) (agreed, asked bool, err error) {
 	v, st, err := s.look(ctx, run)
 	if err != nil {
@@ -113,7 +114,7 @@ func of(t nexus.TaskID) string {
 	return " of " + string(t)
 }
 
-// answersTo returns what a person can answer with a choice.
+// answersTo returns the choices of a question.
 func answersTo(q view.Ask) []acpserver.Answer {
 	var all []acpserver.Answer
 	for _, c := range q.Choices {
@@ -137,7 +138,7 @@ func answersTo(q view.Ask) []acpserver.Answer {
 	return append(all, acpserver.Answer{ID: laterID, Name: "Stop here; I answer in my next message", Kind: "reject_once"})
 }
 
-// answer answers a question for a person who did.
+// answer submits a person's answer to a question.
 func (s *session) answer(ctx context.Context, run nexus.RunID, id, text string) error {
 	r := s.agent.Run(ctx, s.order(true, "answer", "--json", "--run="+string(run), "--", id, text))
 	if r.Failure != nil {

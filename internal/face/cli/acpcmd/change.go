@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// maxFiles is how many files of a change are shown.
+	// maxFiles limits the files of a change that are shown.
 	maxFiles = 30
-	// maxFile is how large a file may be that is shown, and maxShown how large all
-	// files of a change may be together, before and after it, in bytes.
+	// maxFile limits the size of a file that is shown, and maxShown the size of all files of a
+	// change, before and after it together, in bytes.
 	maxFile  = 128 << 10
 	maxShown = 512 << 10
 )
 
-// change reads what a task changed, as far as it can be shown.
+// change reads a task's change, as far as it can be shown.
 func (t *tracker) change(ctx context.Context, task *state.Task) {
 	from, to := task.Change()
 	if to == "" {
@@ -32,7 +32,7 @@ func (t *tracker) change(ctx context.Context, task *state.Task) {
 	repo := git.Repo{Dir: clone(t.place)}
 	files, err := repo.Changed(ctx, from, to)
 	if err != nil {
-		return // /diff says why
+		return // /diff prints the reason
 	}
 	c := t.of(task.ID)
 	before := c.diffs
@@ -60,7 +60,7 @@ func (t *tracker) change(ctx context.Context, task *state.Task) {
 	}
 }
 
-// sizeOf returns how much is sent of a change, in bytes.
+// sizeOf returns the number of bytes that a diff sends.
 func sizeOf(d acpserver.Diff) int {
 	if d.Old == nil {
 		return len(d.New)
@@ -75,7 +75,7 @@ func same(a, b acpserver.Diff) bool {
 	return a.Path == b.Path && a.New == b.New
 }
 
-// file returns the change of a file, unless it is no text that can be shown.
+// file returns the change of a file, unless it is not text that can be shown.
 func (t *tracker) file(ctx context.Context, repo git.Repo, from, to string, f git.Change) (acpserver.Diff, bool) {
 	read := func(commit string) (string, bool) {
 		text, cut, err := repo.RunTo(ctx, maxFile, "cat-file", "blob", commit+":"+f.Path)
@@ -95,7 +95,7 @@ func (t *tracker) file(ctx context.Context, repo git.Repo, from, to string, f gi
 	return acpserver.NewDiff(filepath.Join(t.s.top, filepath.FromSlash(f.Path)), before, now), ok
 }
 
-// firstLine returns the first line that a change has changed, from 1.
+// firstLine returns the number of the first changed line, counted from 1.
 func firstLine(d acpserver.Diff) int {
 	if d.Old == nil {
 		return 1

@@ -14,20 +14,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 )
 
-// maxPrinted is the most that is shown of what a command printed, in bytes.
+// maxPrinted limits the shown output of a command, in bytes.
 const maxPrinted = 64 << 10
 
-// command is what a person can type behind a slash.
+// command is a slash command.
 type command struct {
 	name, about, hint string
-	beside            bool // it looks at a run or steers it, also while a prompt is worked on
+	beside            bool // it shows or steers a run, also while a prompt is in progress
 	do                action
 }
 
-// action is what a command does with what is typed behind it.
+// action runs a command with the text that follows its name.
 type action func(ctx context.Context, s *session, rest string) (acpserver.Stop, error)
 
-// commands returns all of them.
+// commands returns all slash commands.
 func commands() []command {
 	const optional = " (default: the run of this session)"
 	return []command{
@@ -53,7 +53,7 @@ func commands() []command {
 	}
 }
 
-// typed finds the command that a text begins with.
+// typed finds the command at the start of a text.
 func typed(text string) (c command, rest string, ok bool) {
 	name, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	name, slash := strings.CutPrefix(name, "/")
@@ -99,21 +99,21 @@ func pauseTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, e
 	return looking("pause", "", hint, line).do(ctx, s, rest)
 }
 
-// dated tells whether a text begins as the name of a run does, with a day and a dash.
-// Less could be a part of the name of any run.
+// dated reports whether a text begins like a run ID, with a day and a dash. A shorter text could
+// be a part of any run's ID.
 func dated(text string) bool {
 	const day = 6 // digits
 	i := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 	return i == day && text[i] == '-'
 }
 
-// lacks says that a command needs more than was typed.
+// lacks returns the error of a command that needs more arguments.
 func lacks(name, hint string) error {
 	typed := "/" + name + " " + strings.ToUpper(hint)
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "/" + name + " needs more", Hint: "Type " + typed + "."}
 }
 
-// runTyped works on a goal, or on the plan that was made last.
+// runTyped works on a goal, or on the last plan.
 func runTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
 	if rest != "" {
 		return s.goal(ctx, rest)
@@ -127,9 +127,8 @@ func runTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, err
 	return s.start(ctx, *p)
 }
 
-// looking returns a command that shows what a command line prints. In the line, RUN
-// stands for the session's run, WORD for the first word that was typed, and REST for
-// all that follows it.
+// looking returns a command that shows the output of a command line. In the line, RUN is replaced
+// by the session's run, WORD by the first typed word, and REST by all text after it.
 func looking(name, about, hint, line string) command {
 	c := command{name: name, about: about, hint: hint, beside: true}
 	c.do = func(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
@@ -142,9 +141,9 @@ func looking(name, about, hint, line string) command {
 	return c
 }
 
-// answering returns a command that answers a question. A yes to what stays open until
-// a person decides takes a permission, as where the run asks: it may publish, land, and
-// have a model paid for.
+// answering returns a command that answers a question. A yes to a question that stays open until
+// a person decides needs a permission, as when the run asks: it may publish, land, and pay for a
+// model.
 func answering(name, about, hint, line string) command {
 	c := command{name: name, about: about, hint: hint, beside: true}
 	c.do = func(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
@@ -153,7 +152,7 @@ func answering(name, about, hint, line string) command {
 			return "", err
 		}
 		run, _ := strings.CutPrefix(args[2], "--run=")
-		words := append(slices.Clone(args[slices.Index(args, "--")+1:]), "yes") // what approve says
+		words := append(slices.Clone(args[slices.Index(args, "--")+1:]), "yes") // the answer that approve gives
 		agreed, asked, err := s.agree(ctx, run, words[0], words[1])
 		if !agreed || err != nil {
 			return acpserver.Done, err
@@ -163,7 +162,7 @@ func answering(name, about, hint, line string) command {
 	return c
 }
 
-// print runs a command line and shows what it prints.
+// print runs a command line and shows its output.
 func (s *session) print(ctx context.Context, o host.Invocation) (acpserver.Stop, error) {
 	r := s.agent.Run(ctx, o)
 	if r.Failure != nil {
@@ -173,7 +172,7 @@ func (s *session) print(ctx context.Context, o host.Invocation) (acpserver.Stop,
 	return acpserver.Done, nil
 }
 
-// printed shows what a command printed, as much of it as an editor can show.
+// printed formats the output of a command, cut to the length that an editor can show.
 func printed(command, text string) string {
 	language, more := "text", ""
 	if command == "diff" {
@@ -186,9 +185,9 @@ func printed(command, text string) string {
 	return in(language, sanitize.Cut(text, maxPrinted)) + more
 }
 
-// line fills in a command line. Without a WORD, a run can be named. What no part of the
-// line stands for is refused. A value is never taken for a flag: those of flags
-// are behind their "=", and words behind "--".
+// line fills in a command line. If the line has no WORD, the text can name a run. Text that fits
+// no placeholder is refused. A value can never be read as a flag: values of flags follow their
+// "=", and words follow "--".
 func (s *session) line(name, hint, line, typed string) ([]string, error) {
 	s.mu.Lock()
 	run := s.run

@@ -21,28 +21,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// The answers to what a person is asked before something is spent or landed.
+// The answers to a request for agreement before money is spent or a change lands.
 const (
 	yes     = "yes"
 	always  = "always"
 	andLand = "land"
 	no      = "no"
-	other   = "other" // no, and the person says why
+	other   = "other" // no, and the person gives a reason
 )
 
-// errNobody says that a person did not answer for as long as questions wait.
+// errNobody means that a person did not answer within the time limit of questions.
 var errNobody = errors.New("nobody answered")
 
-// settings reads the configuration, for each prompt, so that the user can take back
-// what it allows.
+// settings reads the configuration, for each prompt, so that the user can withdraw permissions.
 func (s *session) settings() (config.Config, error) {
 	at := s.agent.at(s.dir)
 	c, _, err := at.Settings()
 	return c, err
 }
 
-// prepare reads the configuration, and says what keeps work on an order from
-// starting, before anybody is asked to agree to it.
+// prepare reads the configuration, and returns an error if the work cannot start, before a person
+// is asked to agree to it.
 func (s *session) prepare(o app.RunOptions) (config.Config, error) {
 	at := s.agent.at(s.dir)
 	c, err := s.settings()
@@ -52,16 +51,16 @@ func (s *session) prepare(o app.RunOptions) (config.Config, error) {
 	return c, errors.Join(at.CheckModels(c, o), app.CheckTrust(s.top, at.Trust()))
 }
 
-// allowed reports whether the user agreed to something beforehand. What a person
-// wants to see before it is done is never agreed to beforehand.
+// allowed reports whether the user agreed to an action in the configuration. An action that a
+// person wants to review first is never allowed in advance.
 func (o agreedOptions) allowed(c config.Config, name string) bool {
 	return slices.Contains(c.Editors, name) && !o.approval.Holds(nexus.ApproveAll)
 }
 
-// consent asks a person to agree to something that costs or lands, which is shown,
-// and returns the answer: empty where the person gives none.
+// consent shows an action that costs money or lands a change, asks a person to agree to it, and
+// returns the answer: empty if the person gives none.
 func (s *session) consent(ctx context.Context, title, what string, answers ...acpserver.Answer) (string, error) {
-	id := "consent-" + strings.ToLower(rand.Text()) // a session that is loaded knows none of those before
+	id := "consent-" + strings.ToLower(rand.Text()) // a session that is loaded again knows no earlier IDs
 	call := acpserver.Call{ID: id, Title: title, Kind: "think", Status: acpserver.CallPending}
 	call.Content = []any{acpserver.Block(s.agent.Console.Mask.Text(what))}
 	s.show(call)
@@ -72,7 +71,7 @@ func (s *session) consent(ctx context.Context, title, what string, answers ...ac
 	if answer == "" || answer == no {
 		call.Status = acpserver.CallFailed
 	}
-	call.Content = nil // as it was
+	call.Content = nil // as before
 	s.show(call)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
@@ -94,8 +93,8 @@ func (s *session) consent(ctx context.Context, title, what string, answers ...ac
 	return answer, nil
 }
 
-// patient returns a context that ends when a person has not answered for as long as
-// questions wait, and what ends it before.
+// patient returns a context that ends when the time limit of questions has passed, and a function
+// that ends it earlier.
 func (s *session) patient(ctx context.Context) (wait context.Context, end func()) {
 	wait, cancel := context.WithCancelCause(ctx)
 	c, err := s.settings()
@@ -146,17 +145,17 @@ func (s *session) onlyPlan(ctx context.Context, text string) (acpserver.Stop, er
 	return acpserver.Done, nil
 }
 
-// proposedPlan is a plan with how it is shown.
+// proposedPlan is a plan with its rendered form.
 type proposedPlan struct {
 	nexus.Plan
 
-	run   nexus.RunID // that made it
-	drawn string      // with its estimate
-	spent nexus.Money // on making it, and those before that were refused
+	run   nexus.RunID // the run that made it
+	drawn string      // rendered, with its estimate
+	spent nexus.Money // cost of this plan and of the refused plans before it
 }
 
-// makePlan makes a plan for a goal, once a person agrees to that. It returns nil
-// where there is none.
+// makePlan makes a plan for a goal, once a person agrees to that. It returns nil if there is no
+// plan.
 func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*proposedPlan, acpserver.Stop, error) {
 	with := s.chosen(c)
 	s.mu.Lock()
@@ -180,7 +179,7 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 	return s.planner(ctx, o)
 }
 
-// planner makes a plan with a command line.
+// planner makes a plan by running a command line.
 func (s *session) planner(ctx context.Context, o host.Invocation) (*proposedPlan, acpserver.Stop, error) {
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
@@ -189,7 +188,8 @@ func (s *session) planner(ctx context.Context, o host.Invocation) (*proposedPlan
 	o.Told, o.Began, o.Watched = s.think, t.begin, true
 	r := s.agent.Run(work, o)
 	t.finish(ctx)
-	if ctx.Err() == nil && errors.Is(context.Cause(work), errLater) { // the planner's question is answered later
+	// The planner's question is answered later.
+	if ctx.Err() == nil && errors.Is(context.Cause(work), errLater) {
 		s.report(t.view())
 		return nil, acpserver.Done, nil
 	}
@@ -207,7 +207,7 @@ func (s *session) planner(ctx context.Context, o host.Invocation) (*proposedPlan
 	return p, "", nil
 }
 
-// read takes what nexus plan printed.
+// read decodes the output of nexus plan.
 func (p *proposedPlan) read(r host.Result) error {
 	if r.Failure != nil {
 		return failed(r)
@@ -219,12 +219,12 @@ func (p *proposedPlan) read(r host.Result) error {
 	return nil
 }
 
-// draw draws a plan that was made before, with an estimate of now.
+// draw renders a plan that was made earlier, with a new estimate.
 func (s *session) draw(ctx context.Context, p *proposedPlan) error {
 	return p.read(s.agent.Run(ctx, s.order(false, "plan", "--json", "--run="+string(p.run))))
 }
 
-// planned shows the plan that a run made which was continued, or is recalled.
+// planned shows the plan of a run that was continued or recalled.
 func (s *session) planned(ctx context.Context, of *state.State) error {
 	p := &proposedPlan{run: of.Run, spent: app.PlanCost(of)}
 	if err := s.draw(ctx, p); err != nil {
@@ -237,7 +237,7 @@ func (s *session) planned(ctx context.Context, of *state.State) error {
 	return nil
 }
 
-// entries are the tasks of a plan that nobody works on.
+// entries returns the tasks of a plan that has not been started.
 func (s *session) entries(tasks []nexus.Task) []acpserver.Entry {
 	needed := map[nexus.TaskID]bool{}
 	for _, t := range tasks {
@@ -252,7 +252,7 @@ func (s *session) entries(tasks []nexus.Task) []acpserver.Entry {
 	return all
 }
 
-// priority is high for what other tasks wait for.
+// priority is high for a task that other tasks depend on.
 func priority(needed bool) string {
 	if needed {
 		return "high"
@@ -271,8 +271,9 @@ func (s *session) start(ctx context.Context, p proposedPlan) (acpserver.Stop, er
 	if err != nil {
 		return "", err
 	}
-	most := max(c.Limits.RunMoney-p.spent, 0)                                // what the plan cost counts
-	args := []string{"run", "--json", "--plan=-", budget(c.Limits.RunMoney)} // the run takes off what its plan cost
+	most := max(c.Limits.RunMoney-p.spent, 0) // the cost of the plan counts
+	// The run subtracts the cost of its plan.
+	args := []string{"run", "--json", "--plan=-", budget(c.Limits.RunMoney)}
 	agreed, with := false, s.chosen(c)
 	if !with.allowed(c, "run") {
 		more, err := s.agreeToStart(ctx, p, with, most)
@@ -293,7 +294,7 @@ func (s *session) start(ctx context.Context, p proposedPlan) (acpserver.Stop, er
 		return "", err
 	}
 	o := s.order(agreed, append(args, flags...)...)
-	o.Began = func(nexus.RunID) { // a start that fails can be tried again
+	o.Began = func(nexus.RunID) { // a failed start can be tried again
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.plan = nil
@@ -304,8 +305,8 @@ func (s *session) start(ctx context.Context, p proposedPlan) (acpserver.Stop, er
 	return s.conduct(ctx, o)
 }
 
-// agreeToStart asks a person to agree to a plan, and returns the flags that say what
-// was agreed to; nil where it was not.
+// agreeToStart asks a person to agree to a plan, and returns the flags that record the agreement;
+// nil if the person did not agree.
 func (s *session) agreeToStart(ctx context.Context, p proposedPlan, with agreedOptions, most nexus.Money) ([]string, error) {
 	price := host.Price{Most: most}
 	outline, err := host.Outline(p.Goal, p.Tasks)
@@ -345,11 +346,11 @@ func (s *session) agreeToStart(ctx context.Context, p proposedPlan, with agreedO
 	return []string{"--yes", "--land", "--target=" + target}, nil
 }
 
-// errOther says that a person wants another plan.
+// errOther means that a person wants another plan.
 var errOther = errors.New("another plan is to be made")
 
-// refuse asks a person what should be different in a plan, and makes another one: with
-// the next message where the client has no forms, or the person sends none.
+// refuse asks a person for the changes to a plan, and makes another one. If the client has no
+// forms, or the person sends none, the next message counts as the reason.
 func (s *session) refuse(ctx context.Context, p proposedPlan) (acpserver.Stop, error) {
 	if s.c.SupportsForms() {
 		wait, end := s.patient(ctx)
@@ -369,8 +370,8 @@ func (s *session) refuse(ctx context.Context, p proposedPlan) (acpserver.Stop, e
 	return acpserver.Done, nil
 }
 
-// replan makes another plan in place of the one that a run made, which a person refused,
-// and asks about that. The person agreed to it with the refusal.
+// replan replaces a plan that a person refused with a new one, and asks about that. The refusal
+// was the agreement to make it.
 func (s *session) replan(ctx context.Context, run nexus.RunID, why string) (acpserver.Stop, error) {
 	c, err := s.prepare(app.RunOptions{})
 	if err != nil {
@@ -384,7 +385,7 @@ func (s *session) replan(ctx context.Context, run nexus.RunID, why string) (acps
 	return s.start(ctx, *p)
 }
 
-// target names the branch that a run may move; empty where there is none.
+// target returns the branch that a run may move; empty if there is none.
 func (s *session) target(ctx context.Context) string {
 	c, err := s.settings()
 	if err != nil || c.Target != "" {
@@ -396,7 +397,7 @@ func (s *session) target(ctx context.Context) string {
 		return ""
 	}
 	defer p.Close()
-	_, branch, _ := p.Repo.Head(ctx) // without one, the run says what to do
+	_, branch, _ := p.Repo.Head(ctx) // without a branch, the run prints the next step
 	return branch
 }
 
@@ -426,12 +427,12 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 	return s.conduct(ctx, o)
 }
 
-// goalText shows a goal to the one who agrees to it.
+// goalText formats a goal for the person who agrees to it.
 func (s *session) goalText(text string) string {
 	return fenced(host.Shown(s.agent.Console.Mask.Text(text)))
 }
 
-// budget is the flag that holds what was agreed to.
+// budget returns the flag with the agreed amount.
 func budget(most nexus.Money) string {
 	return "--budget=" + strconv.FormatFloat(most.Float(), 'f', -1, 64)
 }

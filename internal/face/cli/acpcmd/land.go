@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 )
 
-// land moves a branch to what the session's run landed, once a person agrees to it.
+// land moves a branch to the landed result of the session's run, once a person agrees to it.
 func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error) {
 	args, err := s.line("land", "run", "land --json -- RUN", name)
 	if err != nil {
@@ -29,7 +29,8 @@ func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error)
 		return "", err
 	}
 	agreed, price, with := false, host.PriceOf(st), s.chosen(c, st.Limits.Approval)
-	if !with.allowed(c, "land") || with.approval.Holds(nexus.ApproveCommits) { // who wants to see what is published sees this, too
+	// A person who wants to review before publishing also reviews this.
+	if !with.allowed(c, "land") || with.approval.Holds(nexus.ApproveCommits) {
 		price.Land, price.Target = true, v.Target
 		target := s.plain(cmp.Or(v.Target, "your branch"))
 		what := fmt.Sprintf("Move %s to the result of run %s:\n\n%s\n\n%s landed, at %s. "+
@@ -61,12 +62,12 @@ func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error)
 	return acpserver.Done, nil
 }
 
-// landable returns a run that is over and has landed something.
+// landable returns a run that has ended and has landed changes.
 func (s *session) landable(ctx context.Context, name string) (view.Run, *state.State, error) {
 	v, st, err := s.look(ctx, name)
 	if err == nil && v.Counts.Landed == 0 {
 		err = &nexus.Error{Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " has landed nothing", Hint: "/tasks says why."}
-	} else if err == nil && (v.Held != nil || !app.CanDeliver(st)) { // it would land what nobody has seen yet
+	} else if err == nil && (v.Held != nil || !app.CanDeliver(st)) { // it would land changes that were not reviewed yet
 		err = &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " is not over, and would land more than it has now",
 			Hint: "Wait until it has ended, or continue it with /resume.",

@@ -10,8 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// recall takes up a session with its runs, and tells what happened in them, unless
-// the client knows it.
+// recall loads a session with its runs, and shows their history unless the client knows it.
 func (s *session) recall(ctx context.Context, p *app.Repository, runs []journal.Run, silent bool) error {
 	s.plan, s.spent = nil, map[nexus.RunID]nexus.Money{}
 	said := ""
@@ -47,8 +46,8 @@ func (s *session) recall(ctx context.Context, p *app.Repository, runs []journal.
 	return nil
 }
 
-// repeated returns a goal as a person typed it in this session. One that came another
-// way is no Markdown.
+// repeated returns a goal as a person typed it in this session. A goal from elsewhere is put into
+// a code fence.
 func (s *session) repeated(of *state.State) string {
 	text := s.agent.Console.Mask.Text(of.Goal.Goal.Text)
 	if of.Goal.Goal.Origin != s.c.ID {
@@ -57,7 +56,7 @@ func (s *session) repeated(of *state.State) string {
 	return text
 }
 
-// take notes what a run leaves to do: a plan that nobody started, or the run itself.
+// take records the next step after a run: a plan that was not started, or the run itself.
 func (s *session) take(v view.Run, of *state.State) {
 	s.run, s.plan = v.ID, nil
 	if plan := app.PlanOf(of); v.Mode == nexus.Draft && len(plan.Tasks) > 0 {
@@ -65,7 +64,7 @@ func (s *session) take(v view.Run, of *state.State) {
 	}
 }
 
-// answered repeats what was asked and answered.
+// answered shows the questions and answers of a run again.
 func (s *session) answered(of *state.State) {
 	for _, q := range of.Questions {
 		if q.By != "" {

@@ -25,7 +25,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	name = cmp.Or(name, string(s.run))
 	held := s.held
 	s.mu.Unlock()
-	if held != "" { // it continued meanwhile
+	if held != "" { // it was continued in the meantime
 		return "", &nexus.Error{
 			Code: nexus.CodeRunHeld, Message: "run " + string(held) + " of this session is in progress",
 			Hint: "Wait until its prompt is done, or cancel it.",
@@ -51,7 +51,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 		if v, st, err = s.look(ctx, name); err != nil {
 			return "", err
 		}
-		if v.Status == nexus.StatusDone { // an answer was all that it waited for
+		if v.Status == nexus.StatusDone { // it waited only for an answer
 			s.report(v)
 			return acpserver.Done, nil
 		}
@@ -80,13 +80,13 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	return s.conduct(ctx, s.order(agreed, args...))
 }
 
-// askAll asks what a run waits for, which would end it again. It returns why the run is
-// not continued: empty where everything was answered.
+// askAll asks the open questions of a run, which would stop it again. It returns the reason why
+// the run is not continued: empty if every question was answered.
 func (s *session) askAll(ctx context.Context, v view.Run, st *state.State) (acpserver.Stop, error) {
 	for _, q := range v.Asks {
 		wait, end := s.patient(ctx)
 		text := s.askQuestion(wait, v.ID, q, host.YesTakes(st, v.Held != nil))
-		end() // who has answered is waited for no more
+		end() // the person has answered
 		switch {
 		case ctx.Err() != nil:
 			return "", context.Cause(ctx)
@@ -105,14 +105,14 @@ func (s *session) askAll(ctx context.Context, v view.Run, st *state.State) (acps
 	return "", nil
 }
 
-// limits are those that a run gets which ended at its own; zero: it keeps those.
+// limits are the new limits of a run that stopped at its own; zero: unchanged.
 type limits struct {
 	money   nexus.Money
 	time    time.Duration
 	endless bool // no time limit
 }
 
-// raised returns the configured limits that are higher than those which a run reached.
+// raised returns the configured limits that are higher than the limits that a run reached.
 func raised(c config.Config, st *state.State) (l limits) {
 	if st.Status != nexus.StatusLimit {
 		return l
@@ -138,7 +138,7 @@ func (l limits) flags() (all []string) {
 	return all
 }
 
-// String says it to the one who agrees, behind another sentence.
+// String formats the limits for the person who agrees, to follow another sentence.
 func (l limits) String() (text string) {
 	if l.money > 0 {
 		text = fmt.Sprintf(" Its budget is raised to $%.2f, as configured now.", l.money.Float())
@@ -152,8 +152,8 @@ func (l limits) String() (text string) {
 	return text
 }
 
-// unpause lets the run continue that a prompt of the session conducts. What it may spend
-// and land was agreed to when it began. After an alert, a person has to agree again.
+// unpause continues the paused run that a prompt of the session conducts. Its spending and
+// landing were agreed to when it began. After an alert, a person must agree again.
 func (s *session) unpause(ctx context.Context) (acpserver.Stop, error) {
 	c, err := s.settings()
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *session) unpause(ctx context.Context) (acpserver.Stop, error) {
 	run, alarm, agreed := s.held, s.alarm, false
 	s.mu.Unlock()
 	if run == "" {
-		return acpserver.Done, nil // it has ended, and says so
+		return acpserver.Done, nil // it has ended, and reports that
 	}
 	if alarm != "" {
 		_, st, err := s.look(ctx, string(run))
@@ -195,7 +195,7 @@ func (s *session) unpause(ctx context.Context) (acpserver.Stop, error) {
 	return acpserver.Done, nil
 }
 
-// still is the error of a run that is not paused any more as it was when a person looked.
+// still returns the error of a run whose pause changed after the person saw it.
 func (s *session) still(run nexus.RunID, alarm string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +208,7 @@ func (s *session) still(run nexus.RunID, alarm string) error {
 	}
 }
 
-// look returns how a run stands.
+// look returns the view and the state of a run.
 func (s *session) look(ctx context.Context, name string) (view.Run, *state.State, error) {
 	at := s.agent.at(s.dir)
 	p, err := at.Open(ctx, app.ReadAccess)

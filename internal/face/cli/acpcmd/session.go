@@ -17,37 +17,37 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// The modes of a session: what becomes of what a person says.
+// The modes of a session: how it handles a person's message.
 const (
-	runMode   = "run"   // a plan that the person agrees to, and work on it
-	planMode  = "plan"  // a plan
-	quickMode = "quick" // one task
+	runMode   = "run"   // makes a plan, and works on it after the person agrees
+	planMode  = "plan"  // makes a plan
+	quickMode = "quick" // does one task
 )
 
-// anyTier leaves the tier to the router.
+// anyTier lets the router choose the tier.
 const anyTier = "auto"
 
 // session is a conversation with a client.
 type session struct {
 	agent *agent
 	c     *acpserver.Client
-	dir   string         // where the client works
-	top   string         // of its repository
-	least nexus.Approval // what the configuration wants people to agree to
+	dir   string         // directory of the client
+	top   string         // root of its repository
+	least nexus.Approval // approval level that the configuration requires
 
-	mu             sync.Mutex // guards what follows
+	mu             sync.Mutex // guards the fields below
 	mode, tier     string
 	approval       nexus.Approval
-	planning       bool                        // a person agreed to every plan that is made in it
-	plan           *proposedPlan               // the last that was made, and not started
-	refused        nexus.RunID                 // that made a plan in place of which the next message asks for another one; empty: none
-	run            nexus.RunID                 // the last that worked on something; empty before
-	held           nexus.RunID                 // that a prompt of it conducts now; empty: none
-	paused         bool                        // that run
-	alarm          string                      // why an alert paused it; empty: a person did
-	spent          map[nexus.RunID]nexus.Money // by its runs
-	filled, window int64                       // of the context that was used last, in tokens
-	shown          map[string]bool             // tool calls that the client knows
+	planning       bool                        // a person agreed to all plans of the session
+	plan           *proposedPlan               // the last plan that was not started
+	refused        nexus.RunID                 // run of the refused plan that the next message replaces
+	run            nexus.RunID                 // the last run that worked; empty: none yet
+	held           nexus.RunID                 // run that a prompt conducts now; empty: none
+	paused         bool                        // the held run is paused
+	alarm          string                      // alert that paused it; empty: a person did
+	spent          map[nexus.RunID]nexus.Money // by run of the session
+	filled, window int64                       // size of the last used context and of its window, in tokens
+	shown          map[string]bool             // IDs of the tool calls that the client knows
 }
 
 // Opened implements [acpserver.Session].
@@ -71,7 +71,7 @@ func (s *session) Options() []acpserver.Option {
 		{Value: string(nexus.ApproveCommits), Name: "Commits, too", About: "and publishing what landed"},
 		{Value: string(nexus.ApproveAll), Name: "Everything", About: "and every command of an agent"},
 	} {
-		if nexus.Approval(a.Value).Holds(s.least) { // nothing that the configuration wants less than
+		if nexus.Approval(a.Value).Holds(s.least) { // not below the level that the configuration requires
 			approval.Choices = append(approval.Choices, a)
 		}
 	}
@@ -106,15 +106,15 @@ func (s *session) Set(option, value string) error {
 	return nil
 }
 
-// agreedOptions is what the options of a session stand for when a person is asked to agree.
-// What is agreed to is done with these, whatever the client sets meanwhile.
+// agreedOptions are the session's options at the time when a person is asked to agree. The work
+// uses these even if the client changes the options in the meantime.
 type agreedOptions struct {
-	tier     string         // empty: the router's
-	approval nexus.Approval // the strictest of all that hold
-	own      nexus.Approval // that of a run, which holds without a flag; empty: there is no run
+	tier     string         // empty: the router chooses
+	approval nexus.Approval // the strictest of all that apply
+	own      nexus.Approval // level of the run, which applies without a flag; empty: no run
 }
 
-// agreedOptions returns what holds now: for a new run, or one that has a level of its own.
+// chosen returns the current options, for a new run or for a run with its own approval level.
 func (s *session) chosen(c config.Config, run ...nexus.Approval) agreedOptions {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *session) chosen(c config.Config, run ...nexus.Approval) agreedOptions {
 	return o
 }
 
-// strictest returns the level that holds all that one of them holds.
+// strictest returns the level that includes all the given levels.
 func strictest(all ...nexus.Approval) nexus.Approval {
 	most := nexus.ApproveNone
 	for _, level := range nexus.Approvals() {
@@ -153,8 +153,8 @@ func (o agreedOptions) levels() []string {
 	return []string{"--approval=" + string(o.approval)}
 }
 
-// flags returns those of a command that does what was agreed to. The configuration may
-// have become stricter while a person thought.
+// flags returns the flags of a command that does the agreed work. The configuration may have
+// become stricter since the person was asked.
 func (s *session) flags(o agreedOptions) ([]string, error) {
 	c, err := s.settings()
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *session) flags(o agreedOptions) ([]string, error) {
 	return append(o.tiers(), o.levels()...), nil
 }
 
-// String says it to the one who agrees, behind another sentence.
+// String formats the options for the person who agrees, to follow another sentence.
 func (o agreedOptions) String() string {
 	text := " Approval level: " + string(o.approval) + "."
 	if o.tier != "" {
@@ -219,24 +219,24 @@ func (s *session) Beside(text string) bool {
 	return ok && (c.beside || c.name == "resume" && s.unpauses(rest))
 }
 
-// unpauses reports whether /resume lets a run continue that a prompt conducts: it is
-// that run, and paused.
+// unpauses reports whether /resume continues the run that a prompt conducts: the name means that
+// run, and it is paused.
 func (s *session) unpauses(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.paused && (name == "" || name == string(s.held))
 }
 
-// hold notes the run that a prompt conducts, empty for none, whether it is paused, and
-// why an alert did that.
+// hold records the run that a prompt conducts, empty for none, whether it is paused, and the
+// alert that paused it.
 func (s *session) hold(run nexus.RunID, paused bool, alarm string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held, s.paused, s.alarm = run, paused, alarm
 }
 
-// awaited returns the question that a text answers: one that a run of the session
-// left open, which any text can answer, and that nobody works on.
+// awaited returns the question that a text answers: an open question of a session's run that
+// accepts free text, while the run is not in progress.
 func (s *session) awaited(ctx context.Context) (id string, ok bool) {
 	s.mu.Lock()
 	run := s.run
@@ -256,8 +256,8 @@ func (s *session) awaited(ctx context.Context) (id string, ok bool) {
 	return "", false
 }
 
-// reply answers a question of the last run, and continues the run. Nobody was shown
-// that this text is the answer, so that the client gives it.
+// reply answers a question of the last run, and continues the run. The client did not show the
+// person that this text is the answer, so it counts as an answer of the client.
 func (s *session) reply(ctx context.Context, id, text string) (acpserver.Stop, error) {
 	s.mu.Lock()
 	run := s.run
@@ -270,24 +270,24 @@ func (s *session) reply(ctx context.Context, id, text string) (acpserver.Stop, e
 	return s.resume(ctx, "")
 }
 
-// order is a command line of the session. By a person says that a person agreed to
-// it when it was shown.
+// order returns a command line of the session. byPerson means that a person saw the action and
+// agreed to it.
 func (s *session) order(byPerson bool, args ...string) host.Invocation {
 	user := s.agent.Console.User()
 	o := host.Invocation{Args: args, Dir: s.dir, Origin: s.c.ID, Person: true, Actor: "acp:" + s.c.Name + " (for " + user + ")"}
 	if byPerson {
 		o.Actor = user + " (asked by acp:" + s.c.Name + ")"
 	}
-	o.Set = map[string]string{"land": "false"} // what a configuration lands by itself, nobody agreed to here
+	o.Set = map[string]string{"land": "false"} // here no person agreed to automatic landing
 	return o
 }
 
-// failed is why a command could not do what it was asked for.
+// failed returns the reason why a command failed.
 func failed(r host.Result) error {
 	return &nexus.Error{Code: r.Failure.Code, Message: r.Failure.Message, Hint: r.Failure.Hint}
 }
 
-// show shows a tool call, or what it is now where the client knows it.
+// show shows a tool call, or updates one that the client knows.
 func (s *session) show(call acpserver.Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,12 +298,12 @@ func (s *session) show(call acpserver.Call) {
 	s.shown[call.ID] = true
 }
 
-// say says something in Markdown. What others wrote is in it as plain or fenced makes it.
+// say sends Markdown. Text by other authors must go through plain or fenced.
 func (s *session) say(format string, args ...any) {
 	s.c.Say(s.agent.Console.Mask.Text(fmt.Sprintf(format, args...)) + "\n\n")
 }
 
-// think says how the work goes on, as others worded it.
+// think shows progress in text by other authors.
 func (s *session) think(text string) {
 	for line := range strings.Lines(text) {
 		if line = s.plain(line); line != "" {
@@ -312,20 +312,20 @@ func (s *session) think(text string) {
 	}
 }
 
-// sayFailure says why a command could not do what it was asked for.
+// sayFailure shows the reason why a command failed.
 func (s *session) sayFailure(r host.Result) {
 	s.say("%s %s", s.plain(r.Failure.Message), s.plain(r.Failure.Hint))
 }
 
-// plain makes one line of a text that others wrote, and no Markdown. It is masked
-// first: an escaped key would not be found.
+// plain turns a text by another author into one line without Markdown. It masks first, because a
+// key that was escaped would not be found.
 func (s *session) plain(text string) string { return escaped(s.agent.Console.Mask.Text(text)) }
 
-// escaped makes one line of a text, of which an editor makes no markup, link or picture.
+// escaped turns a text into one line that an editor does not render as markup, link or picture.
 func escaped(text string) string {
 	text = view.Clean(text)
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
-	word := func(i int) bool { // it has a letter, a digit or a character of another script there
+	word := func(i int) bool { // reports whether a letter, a digit or a character of another script is at i
 		if i < 0 || i >= len(text) {
 			return false
 		}
@@ -355,10 +355,10 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// fenced shows a text as it is.
+// fenced returns a text in a code fence.
 func fenced(text string) string { return in("text", text) }
 
-// in shows a text of a language as it is.
+// in returns a text in a code fence with a language.
 func in(language, text string) string {
 	return sanitize.Fence(language, view.CleanText(strings.Trim(text, "\n")))
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 )
 
-// maxSaid is how many lines of what happened to a task are shown with it.
+// maxSaid limits the lines of a task's history that are shown with it.
 const maxSaid = 30
 
-// maxAgain is how large diffs may be that are sent again because something was said
-// about their task, in bytes. Larger ones are with a change of them or of its status.
+// maxAgain limits the diffs, in bytes, that are sent again when only the text of their task
+// changed. Larger ones are sent again when they or the task's status change.
 const maxAgain = 64 << 10
 
 // call is the tool call of a task.
@@ -23,11 +23,11 @@ type call struct {
 	diffs   []acpserver.Diff
 	size    int        // of the diffs, in bytes
 	version int        // of the diffs
-	left    string     // what of its change is not shown
-	shown   *shownTask // nil: nothing
+	left    string     // the part of the change that is not shown
+	shown   *shownTask // nil: not shown yet
 }
 
-// shownTask is what the client was shown of a task. It is small, so that each event can
+// shownTask is the part of a task that the client was shown. It is small, so that each event can
 // be compared with it.
 type shownTask struct {
 	title, status, text, files string
@@ -42,8 +42,8 @@ func (t *tracker) of(id nexus.TaskID) *call {
 	return t.calls[id]
 }
 
-// entry returns a task as a part of the plan. One that was split is none: its parts
-// are.
+// entry returns a task as an entry of the plan. A task that was split has no entry: its parts
+// have.
 func (t *tracker) entry(task view.Task, needed bool) (acpserver.Entry, bool) {
 	e := acpserver.Entry{Content: t.s.plain(string(task.ID) + ": " + task.Title), Priority: priority(needed), Status: "pending"}
 	switch task.Status {
@@ -52,7 +52,7 @@ func (t *tracker) entry(task view.Task, needed bool) (acpserver.Entry, bool) {
 	case nexus.Running, nexus.Reviewing, nexus.Boarding:
 		e.Status = "in_progress"
 	case nexus.Parked, nexus.Failed, nexus.Skipped, nexus.Blocked:
-		e.Content += " (" + string(task.Status) + ")" // the protocol has no word for it
+		e.Content += " (" + string(task.Status) + ")" // the protocol has no such status
 	case nexus.Split:
 		return e, false
 	default:
@@ -60,15 +60,15 @@ func (t *tracker) entry(task view.Task, needed bool) (acpserver.Entry, bool) {
 	return e, true
 }
 
-// show shows a task as a tool call, where it is another than was shown.
+// show shows a task as a tool call if it differs from the shown one.
 func (t *tracker) show(v view.Run, task view.Task) {
 	if one, changed := t.drawn(v, task); changed {
 		t.s.show(one)
 	}
 }
 
-// drawn returns what there is to show of a task as a tool call, and notes that it is
-// shown. Its diffs are sent with their text alone: what an editor gets replaces both.
+// drawn renders a task as a tool call, and records it as shown. The diffs are always sent
+// together with the text, because an editor replaces both.
 func (t *tracker) drawn(v view.Run, task view.Task) (one acpserver.Call, changed bool) {
 	c := t.of(task.ID)
 	now := shownTask{title: t.s.plain(string(task.ID) + ": " + task.Title), status: standing(v, task), version: c.version}
@@ -80,7 +80,7 @@ func (t *tracker) drawn(v view.Run, task view.Task) (one acpserver.Call, changed
 	now.text += c.left
 	before := c.shown
 	if before != nil && c.size > maxAgain && now.version == before.version && now.status == before.status && !t.over {
-		now.text = before.text // it comes with the next change
+		now.text = before.text // sent with the next change
 	}
 	if before != nil && now == *before {
 		return one, false
@@ -103,11 +103,11 @@ func (t *tracker) drawn(v view.Run, task view.Task) (one acpserver.Call, changed
 	return one, true
 }
 
-// standing is the status of a task as a tool call.
+// standing returns the status of a task as a tool call.
 func standing(v view.Run, task view.Task) string {
 	switch task.Status {
 	case nexus.Running, nexus.Reviewing, nexus.Boarding:
-		if v.Held != nil { // else it stands still, and can be continued
+		if v.Held != nil { // else it is not running and can be continued
 			return acpserver.CallWorking
 		}
 	case nexus.Landed, nexus.Split:

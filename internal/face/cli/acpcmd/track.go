@@ -19,47 +19,48 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// usualWindow is how many tokens a context is taken to have where the model's is
-// unknown, as that of another maker's agent.
+// usualWindow is the assumed context window, in tokens, of a model whose window is unknown, such
+// as the model of another vendor's agent.
 const usualWindow = 200_000
 
-// tracker shows a run to the client as its events come: the plan, a tool call for
-// each task, what it costs, and what a person is asked. One goroutine at a time
-// sees events; begin and finish are called by the one that conducts the run.
+// tracker shows a run to the client as its events arrive: the plan, a tool call for each task,
+// the cost, and the questions to a person. Events are handled by one goroutine at a time; the
+// conductor of the run calls begin and finish.
 type tracker struct {
 	s       *session
 	ctx     context.Context //nolint:containedctx // of the prompt: when it ends, nobody is asked any more
 	prices  *provider.Models
-	place   *app.Repository // nil before the run is held
+	place   *app.Repository // nil before the run's lease is held
 	failed  error           // why the run cannot be shown
 	end     context.CancelCauseFunc
-	over    bool // no process works on the run any more
+	over    bool // the run is no longer in progress
 	follows sync.WaitGroup
 	asks    sync.WaitGroup
 
 	state  *state.State
 	lines  view.Lines
 	calls  map[nexus.TaskID]*call
-	plan   []byte                             // as it was shown
-	paid   nexus.Money                        // as it was shown
+	plan   []byte                             // as shown
+	paid   nexus.Money                        // as shown
 	models map[string]string                  // by reservation
-	asked  map[string]context.CancelCauseFunc // questions that somebody is asked
-	silent bool                               // nothing is shown before it ends: the session is loaded
-	seen   int                                // alerts that were raised when the run continued last
+	asked  map[string]context.CancelCauseFunc // questions that a person is being asked
+	silent bool                               // nothing is shown until the end: the session is being loaded
+	seen   int                                // alerts raised before the run was last continued
 
-	stop func(why error) // ends the work on the run; nil: nobody works on it
+	stop func(why error) // ends the work on the run; nil: not running
 }
 
-// track returns what shows the run that a prompt is about to conduct.
+// track returns the tracker of the run that a prompt is about to conduct.
 func (s *session) track(ctx context.Context) *tracker {
 	t := &tracker{s: s, ctx: ctx, calls: map[nexus.TaskID]*call{}, models: map[string]string{}, asked: map[string]context.CancelCauseFunc{}}
 	if c, err := s.settings(); err == nil {
-		t.prices, _ = provider.NewModels(c, s.agent.Console.Env, s.agent.Console.Now) // without, contexts are taken to be as usual
+		// Without prices, the usual context window is assumed.
+		t.prices, _ = provider.NewModels(c, s.agent.Console.Env, s.agent.Console.Now)
 	}
 	return t
 }
 
-// begin follows the run once this process holds it.
+// begin follows the run once this process has its lease.
 func (t *tracker) begin(id nexus.RunID) {
 	t.s.mu.Lock()
 	t.s.run = id
@@ -96,8 +97,8 @@ func (t *tracker) follow(ctx context.Context, events iter.Seq2[nexus.Event, erro
 	}
 }
 
-// lose ends the work on a run that cannot be shown any more: it would spend unseen, and
-// nobody would be asked what it asks.
+// lose ends the work on a run that can no longer be shown: it would spend money unseen, and its
+// questions would not be asked.
 func (t *tracker) lose(err error) {
 	t.failed = &nexus.Error{
 		Code: nexus.CodeInternal, Message: "the run cannot be shown any more, and was stopped", Cause: err,
@@ -108,7 +109,7 @@ func (t *tracker) lose(err error) {
 	}
 }
 
-// past takes in what happened before: what was asked then is asked no more.
+// past reads the earlier events; their questions are not asked again.
 func (t *tracker) past(ctx context.Context) error {
 	t.silent = true
 	defer func() { t.silent = false }()
@@ -126,7 +127,7 @@ func (t *tracker) past(ctx context.Context) error {
 	return nil
 }
 
-// finish shows what is left to see, once the command has ended.
+// finish shows the remaining changes after the command has ended.
 func (t *tracker) finish(ctx context.Context) {
 	if t.place == nil {
 		return
@@ -145,12 +146,12 @@ func (t *tracker) finish(ctx context.Context) {
 	t.place.Close()
 }
 
-// view is what there is to tell about the run now.
+// view returns the current view of the run.
 func (t *tracker) view() view.Run {
 	return t.s.agent.Console.RunView(journal.Run{ID: t.state.Run, Holder: t.holder()}, t.state)
 }
 
-// holder is who conducts the run: this process, until the prompt is done with it.
+// holder returns the process that conducts the run: this one, until the prompt is done with it.
 func (t *tracker) holder() *nexus.Process {
 	if t.end == nil || t.over {
 		return nil
@@ -158,7 +159,7 @@ func (t *tracker) holder() *nexus.Process {
 	return &t.state.Process
 }
 
-// spent is what the plan cost that the run made.
+// spent returns the cost of the plan that the run made.
 func (t *tracker) spent() nexus.Money {
 	if t.state == nil {
 		return 0
@@ -166,7 +167,7 @@ func (t *tracker) spent() nexus.Money {
 	return app.PlanCost(t.state)
 }
 
-// unless returns why a prompt ends without a result.
+// unless returns the reason why a prompt ends without a result.
 func (t *tracker) unless(ctx context.Context, r host.Result) (acpserver.Stop, error) {
 	switch {
 	case ctx.Err() != nil:
@@ -180,7 +181,7 @@ func (t *tracker) unless(ctx context.Context, r host.Result) (acpserver.Stop, er
 	return "", t.failed
 }
 
-// conduct has a command conduct a run, shows it, and reports.
+// conduct runs a command that conducts a run, shows the run, and reports the result.
 func (s *session) conduct(ctx context.Context, o host.Invocation) (acpserver.Stop, error) {
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
@@ -199,7 +200,7 @@ func (s *session) conduct(ctx context.Context, o host.Invocation) (acpserver.Sto
 	r := s.agent.Run(work, o)
 	told()
 	t.finish(ctx)
-	if t.failed != nil || t.state == nil || t.state.Seq == 0 { // what the command says is what is known
+	if t.failed != nil || t.state == nil || t.state.Seq == 0 { // only the command's own output is known
 		if r.Text != "" {
 			s.say("%s", fenced(r.Text))
 		}
@@ -223,8 +224,8 @@ func (s *session) conduct(ctx context.Context, o host.Invocation) (acpserver.Sto
 	return acpserver.Done, nil
 }
 
-// report says what came of a run: what landed, what did not and why, and what can be
-// done now.
+// report shows the result of a run: the landed tasks, the others with their reasons, and the next
+// steps.
 func (s *session) report(v view.Run) {
 	text := fenced(view.DrawReport(view.Style{}, v, false))
 	free := false
@@ -246,7 +247,7 @@ func (s *session) report(v view.Run) {
 	}
 }
 
-// continues says how a run goes on; empty where it does not, or waits for an answer.
+// continues returns how a run goes on; empty if it does not, or waits for an answer.
 func continues(v view.Run) string {
 	const resume = "\n\n`/resume` continues the run."
 	switch {
@@ -266,7 +267,7 @@ func continues(v view.Run) string {
 	return ""
 }
 
-// applyEvent takes in an event and shows what it changed. With an error, no more can be shown.
+// applyEvent applies an event and shows the changes. After an error, no more can be shown.
 func (t *tracker) applyEvent(ctx context.Context, e nexus.Event) error {
 	if e.Seq <= t.state.Seq {
 		return nil
@@ -287,7 +288,7 @@ func (t *tracker) applyEvent(ctx context.Context, e nexus.Event) error {
 	return nil
 }
 
-// stand notes whether the run is paused, and says how it continues.
+// stand records whether the run is paused, and shows how it can be continued.
 func (t *tracker) stand(f nexus.Fact) {
 	if t.state.Status != nexus.StatusPaused {
 		t.s.hold(t.state.Run, false, "")
@@ -304,8 +305,9 @@ func (t *tracker) stand(f nexus.Fact) {
 		"If your editor sends nothing meanwhile, cancel this prompt and type `/resume` then.", t.s.plain(p.Why))
 }
 
-// alarm is why a run may not continue without a person, empty where it may: an alert that
-// pauses runs was raised since it continued last, whoever has paused it.
+// alarm returns the alert because of which a run may not continue without a person; empty if it
+// may. An alert that pauses runs counts if it was raised after the run last continued, no matter
+// who paused the run.
 func (t *tracker) alarm() string {
 	for _, a := range slices.Backward(t.state.Alerts.Raised[t.seen:]) {
 		if a.Kind == nexus.AlertDenials && t.state.Limits.Alerts.Denied == nexus.ReactPause {
@@ -315,7 +317,7 @@ func (t *tracker) alarm() string {
 	return ""
 }
 
-// tells reports whether a fact may change what is shown.
+// tells reports whether a fact may change the display.
 func tells(f nexus.Fact) bool {
 	switch f.(type) {
 	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent, nexus.BudgetReserved, nexus.GateStarted:
@@ -325,7 +327,7 @@ func tells(f nexus.Fact) bool {
 	}
 }
 
-// hear takes note of what an event says besides what is true then.
+// hear handles the parts of an event that the state does not contain.
 func (t *tracker) hear(ctx context.Context, e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.RunResumed:
@@ -338,7 +340,7 @@ func (t *tracker) hear(ctx context.Context, e nexus.Event) {
 	case nexus.VerdictGiven, nexus.TrainLanded, nexus.AttemptEnded, nexus.TaskParked:
 		for _, task := range t.state.Tasks {
 			if !t.silent && view.IsAbout(f, task.ID) {
-				t.change(context.WithoutCancel(ctx), task) // it is shown also where the run ends meanwhile
+				t.change(context.WithoutCancel(ctx), task) // it is shown even if the run ends in the meantime
 			}
 		}
 	default:
@@ -360,8 +362,7 @@ func (t *tracker) hear(ctx context.Context, e nexus.Event) {
 	}
 }
 
-// known reports whether a fact is shown in another way, or is no news for the one who
-// is shown it.
+// known reports whether a fact is shown in another way, or is not news for the client.
 func known(f nexus.Fact) bool {
 	switch f.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.PlanProposed, nexus.TaskPlanned, nexus.QuestionAsked, nexus.QuestionAnswered,
@@ -374,7 +375,7 @@ func known(f nexus.Fact) bool {
 
 func (t *tracker) mask(text string) string { return t.s.agent.Console.Mask.Text(text) }
 
-// fill notes how full the context was that a call used.
+// fill records the context usage of a call.
 func (t *tracker) fill(model string, u nexus.Usage) {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
@@ -384,11 +385,11 @@ func (t *tracker) fill(model string, u nexus.Usage) {
 	}
 }
 
-// showChanges shows what is different from what was shown.
+// showChanges shows the differences from the last display.
 func (t *tracker) showChanges(v view.Run) {
 	t.gauge(v)
 	if len(v.Tasks) == 0 || len(v.Tasks) < t.state.Proposed {
-		return // the plan is not there yet
+		return // no plan yet
 	}
 	needed := map[nexus.TaskID]bool{}
 	for _, task := range v.Tasks {
@@ -407,14 +408,14 @@ func (t *tracker) showChanges(v view.Run) {
 		t.s.c.Plan(all)
 	}
 	if v.Mode == nexus.Draft {
-		return // nobody works on them
+		return // not started
 	}
 	for _, task := range v.Tasks {
 		t.show(v, task)
 	}
 }
 
-// gauge shows what the session cost.
+// gauge shows the cost of the session.
 func (t *tracker) gauge(v view.Run) {
 	if v.Money.Spent == t.paid {
 		return
@@ -423,7 +424,7 @@ func (t *tracker) gauge(v view.Run) {
 	t.s.gauge(v.ID, v.Money.Spent)
 }
 
-// gauge shows what the session cost, one of whose runs cost that.
+// gauge shows the cost of the session after an update of one run's cost.
 func (s *session) gauge(run nexus.RunID, spent nexus.Money) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

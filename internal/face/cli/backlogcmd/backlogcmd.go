@@ -1,5 +1,5 @@
-// Package backlogcmd holds the commands of the backlog: work that waits until somebody
-// starts it. See docs/plan-and-approve.md.
+// Package backlogcmd implements the backlog commands. The backlog is the work that waits to be
+// started. See docs/plan-and-approve.md.
 package backlogcmd
 
 import (
@@ -27,20 +27,20 @@ import (
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
 	c, list := listCommand(a, "backlog [--all] [--json]"), listCommand(a, "list [--all] [--json]")
-	list.Hidden = true // who knows other lists tries it
+	list.Hidden = true // an alias for people who expect a list command
 	c.AddCommand(list, addCommand(a), showCommand(a), editCommand(a), moveCommand(a), rejectCommand(a), startCommand(a))
 	return []*cobra.Command{c}
 }
 
-// listing is the object of nexus backlog --json.
+// listing is the JSON output of nexus backlog.
 type listing struct {
-	Active   int               `json:"active"` // items that are worked on
-	Most     int               `json:"most"`   // that may be
+	Active   int               `json:"active"` // items in progress
+	Most     int               `json:"most"`   // limit of Active
 	Items    []workitem.Item   `json:"items"`
-	Problems []backlog.Problem `json:"problems"` // files that are no items
+	Problems []backlog.Problem `json:"problems"` // files that are not valid items
 }
 
-// shelf is the backlog of a repository as a command finds it. The caller closes the place.
+// shelf is the backlog of a repository as opened by a command. The caller closes the repository.
 type shelf struct {
 	place *app.Repository
 	store backlog.Store
@@ -113,7 +113,7 @@ func draw(s view.Style, l listing) string {
 	return b.String()
 }
 
-// about says what else is known of an item.
+// about returns further facts about an item.
 func about(i workitem.Item) string {
 	switch {
 	case i.State == workitem.Done && i.Commit != "":
@@ -170,7 +170,7 @@ func showCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// unreadable says instead of an error that the file of that name is no item.
+// unreadable replaces an error with one that names the invalid file of that item.
 func (s *shelf) unreadable(name string, err error) error {
 	for _, p := range s.wrong {
 		if strings.Contains(p.File, name) {
@@ -180,7 +180,7 @@ func (s *shelf) unreadable(name string, err error) error {
 	return err
 }
 
-// find returns the item that a name means: its own, or the ID of the finding that it was made of.
+// find returns the item with that name, or the item made from the finding with that ID.
 func (s *shelf) find(name string) (workitem.Item, error) {
 	if i, ok := (finding.Rules{Items: s.items}).Item(name); ok {
 		return i, nil
@@ -194,7 +194,8 @@ func (s *shelf) find(name string) (workitem.Item, error) {
 	return backlog.Find(s.items, name)
 }
 
-// changing changes an item, and returns it as it is then, and what became of it where its state does not say that.
+// changing changes an item. It returns the new item, and a description of the result if the
+// item's state does not show it.
 type changing func(ctx context.Context, s *shelf, item workitem.Item) (now workitem.Item, what string, err error)
 
 // change returns a command that changes one item.
@@ -283,7 +284,7 @@ func editCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// told says what an edit changed.
+// told describes the changes of an edit.
 func told(was, now workitem.Item) string {
 	var what []string
 	for _, one := range []struct {
@@ -360,7 +361,7 @@ func moveCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// place says which of all that wait an item is, once some changed.
+// place describes an item's position among all waiting items, after some changed.
 func place(all, changed []workitem.Item, item workitem.Item) string {
 	now := slices.DeleteFunc(slices.Clone(all), func(i workitem.Item) bool {
 		return i.State != workitem.Waiting || slices.ContainsFunc(changed, func(c workitem.Item) bool { return c.ID == i.ID })
@@ -413,7 +414,8 @@ func rejectCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// keepFinding makes an item of a finding that has none, so that what people decide about it stays.
+// keepFinding makes an item of a finding that has none, so that people's decisions about it are
+// stored.
 func keepFinding(ctx context.Context, a *console.Console, id string) error {
 	s, err := open(ctx, a, app.ChangeAccess)
 	if err != nil {

@@ -65,7 +65,7 @@ func startCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// named returns the items that are to be started: they wait.
+// named returns the items that are to be started; they must be waiting.
 func (s *shelf) named(names []string) ([]workitem.Item, error) {
 	var items []workitem.Item
 	for _, name := range names {

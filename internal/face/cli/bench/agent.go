@@ -50,7 +50,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 	f.StringVar(&l.dir, "dir", "", "where the loop works")
 	f.IntVar(&l.sessions, "sessions", 1, "sessions at once")
 	for _, name := range []string{"loop", "server", "dir", "sessions"} {
-		_ = f.MarkHidden(name) // of the processes that this command starts
+		_ = f.MarkHidden(name) // used by the processes that this command starts
 	}
 	return c
 }
@@ -68,7 +68,7 @@ type Figures struct {
 	Memory Memory `json:"memory"`
 }
 
-// Turn is what one turn of a loop costs.
+// Turn is the cost of one turn of a loop.
 type Turn struct {
 	Loop     string        `json:"loop"`
 	Sandbox  string        `json:"sandbox"`
@@ -76,42 +76,42 @@ type Turn struct {
 	CPU      time.Duration `json:"cpu_ns"` // of the loop and its commands, not of the model
 	Allocs   uint64        `json:"allocs"`
 	Bytes    uint64        `json:"alloc_bytes"`
-	GapRatio float64       `json:"gap_ratio"`        // to the floor
-	CPURatio float64       `json:"cpu_ratio"`        // to the floor
-	Prices   float64       `json:"prices,omitempty"` // gap over the floor, in prices of the sandbox
+	GapRatio float64       `json:"gap_ratio"`        // relative to the bare loop
+	CPURatio float64       `json:"cpu_ratio"`        // relative to the bare loop
+	Prices   float64       `json:"prices,omitempty"` // extra gap over the bare loop, in sandbox prices
 	CPUPrice float64       `json:"cpu_prices,omitempty"`
 }
 
-// Large is what a turn of an attempt costs in a large tree.
+// Large is the cost of a turn of an attempt in a large tree.
 type Large struct {
 	Files int           `json:"files"`
 	Gap   time.Duration `json:"gap_ns"`
 	CPU   time.Duration `json:"cpu_ns"`
-	More  time.Duration `json:"more_gap_ns"` // than the same turn in a small tree, in the same rounds
+	More  time.Duration `json:"more_gap_ns"` // more than the same turn in a small tree, in the same rounds
 }
 
-// Price is what bubblewrap itself costs: bare `bwrap true` less bare `true`.
+// Price is the cost of bubblewrap itself: plain `bwrap true` minus plain `true`.
 type Price struct {
 	Wall time.Duration `json:"wall_ns"`
 	CPU  time.Duration `json:"cpu_ns"`
 }
 
-// Start is how long this binary takes to begin.
+// Start is the start-up time of this binary.
 type Start struct {
 	True    time.Duration `json:"true_ns"` // a process that does nothing
 	Version time.Duration `json:"version_ns"`
 	CPU     time.Duration `json:"version_cpu_ns"`
 	Peak    int64         `json:"version_peak_bytes"`
-	Request time.Duration `json:"first_request_ns"` // of `nexus agent -p`
+	Request time.Duration `json:"first_request_ns"` // until the first request of `nexus agent -p`
 }
 
-// Memory is the most that a run of sessions holds, in one process.
+// Memory is the peak memory of one process that runs several sessions.
 type Memory struct {
 	One     int64 `json:"one_bytes"`
-	Further int64 `json:"further_bytes"` // for each session more
+	Further int64 `json:"further_bytes"` // for each further session
 }
 
-// lab is where everything is measured.
+// lab is the environment of all measurements.
 type lab struct {
 	app    *console.Console
 	exe    string // this program
@@ -252,7 +252,7 @@ func same(d time.Duration) time.Duration { return d }
 
 func ratio(x, y time.Duration) float64 { return float64(x) / float64(max(1, y)) }
 
-// middle returns the one in the middle by a measure.
+// middle returns the median by a measure.
 func middle[T any](all []T, by func(T) time.Duration) T {
 	all = slices.SortedStableFunc(slices.Values(all), func(x, y T) int { return cmp.Compare(by(x), by(y)) })
 	if len(all) == 0 {
@@ -262,12 +262,12 @@ func middle[T any](all []T, by func(T) time.Duration) T {
 	return all[len(all)/2]
 }
 
-// play runs one loop in a process of its own, against a model in this one.
+// play runs one loop in a separate process, against a model server in this process.
 func (b *lab) play(ctx context.Context, kind, box string, sessions int) (Spent, []time.Duration, ended, error) {
 	return b.playIn(ctx, smallTree, kind, box, sessions)
 }
 
-// playIn is play in a repository of so many files.
+// playIn is like play, in a repository with the given number of files.
 func (b *lab) playIn(ctx context.Context, files int, kind, box string, sessions int) (Spent, []time.Duration, ended, error) {
 	s, stop, err := open(ctx, b.app.Now, b.turns)
 	if err != nil {
@@ -299,7 +299,7 @@ func (b *lab) playIn(ctx context.Context, files int, kind, box string, sessions 
 	return out, s.gaps(), e, os.RemoveAll(home)
 }
 
-// sample makes a repository without gates; beyond a few files, twenty to a
+// sample creates a repository without gates. Above a few files, it puts twenty into each
 // directory.
 func sample(ctx context.Context, dir string, files int) error {
 	for i := range files {
@@ -319,8 +319,8 @@ func sample(ctx context.Context, dir string, files int) error {
 	return git.Create(ctx, dir, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin")
 }
 
-// env is the environment of a process that is measured: a home of its own,
-// and the scripted model in place of the providers.
+// env returns the environment of a measured process: a home directory of its own, and the
+// scripted model instead of the providers.
 func (b *lab) env(home, url, box string) []string {
 	return []string{
 		"PATH=" + b.app.Env("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "TMPDIR=" + os.TempDir(),

@@ -1,6 +1,5 @@
-// Package bench holds the commands that measure Nexus itself: what the
-// simulator finds, how well the scheduler uses its workers, and what a turn
-// of an agent costs beyond the work.
+// Package bench implements the commands that measure Nexus itself: the findings of the simulator,
+// the worker utilisation of the scheduler, and the overhead of an agent's turn.
 package bench
 
 import (

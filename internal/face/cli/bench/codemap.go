@@ -38,22 +38,22 @@ func mapCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// Mapped is what `bench map --json` prints.
+// Mapped is the JSON output of `bench map`.
 type Mapped struct {
 	Fixes   []Fix `json:"fixes"`
 	Files   int   `json:"files"`   // fixes whose file the map shows
-	Symbols int   `json:"symbols"` // whose function or class it shows, too
+	Symbols int   `json:"symbols"` // fixes whose function or class the map also shows
 	Tokens  int64 `json:"tokens"`  // of a map, on average
 }
 
-// Fix is a commit, and what a map of its parent about its subject shows.
+// Fix is a commit, and the result of asking a map of its parent about its subject.
 type Fix struct {
 	Commit  string `json:"commit"`
 	Subject string `json:"subject"`
-	File    string `json:"file"`   // with the most changed lines, no test
-	Symbol  string `json:"symbol"` // in which most of these stand
-	Shown   bool   `json:"shown"`  // the file is
-	Named   bool   `json:"named"`  // the symbol is
+	File    string `json:"file"`   // with the most changed lines, without tests
+	Symbol  string `json:"symbol"` // with the most of those lines
+	Shown   bool   `json:"shown"`  // the map shows the file
+	Named   bool   `json:"named"`  // the map shows the symbol
 	Tokens  int64  `json:"tokens"`
 }
 
@@ -124,8 +124,8 @@ func (m *Mapped) add(f Fix) {
 	}
 }
 
-// fixOf reads a commit; it is none where it changes no source file, or too much
-// to be one fix.
+// fixOf reads a commit. ok is false if the commit changes no source file, or too much to be one
+// fix.
 func fixOf(ctx context.Context, repo git.Repo, commit string) (f Fix, ok bool, err error) {
 	id, err := repo.Resolve(ctx, commit)
 	if err != nil {
@@ -171,10 +171,10 @@ func fixOf(ctx context.Context, repo git.Repo, commit string) (f Fix, ok bool, e
 	return f, f.File != "" && best < 200, nil
 }
 
-// change is a place of an old file that a commit changes.
+// change is a range of an old file that a commit changes.
 type change struct{ at, lines int }
 
-// changes reads a diff without context.
+// changes parses a diff without context.
 func changes(diff string) map[string][]change {
 	hunk := regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 	all := map[string][]change{}

@@ -21,7 +21,7 @@ import (
 
 const benchRun nexus.RunID = "bench"
 
-// conducted runs sessions as a run does: one task each, all at once.
+// conducted runs sessions under a conductor as a run does: one task each, all at once.
 func (l *loop) conducted(ctx context.Context) (Spent, error) {
 	p, err := l.app.Open(ctx, app.CreateAccess)
 	if err != nil {
@@ -61,7 +61,7 @@ func (l *loop) conducted(ctx context.Context) (Spent, error) {
 	return m.result(), errors.Join(err, release(), lease.Release(context.WithoutCancel(ctx)))
 }
 
-// world returns what acts: all of it for attempts, and sessions alone else,
+// world returns the run's world: the full one for attempts, otherwise one with sessions only,
 // after which it drains the run.
 func (l *loop) world(ctx context.Context, p *app.Repository, m *meter) (run.World, <-chan struct{}, func() error, error) {
 	if l.kind == durableLoop {
@@ -96,8 +96,8 @@ func (l *loop) world(ctx context.Context, p *app.Repository, m *meter) (run.Worl
 	return machine, nil, release, nil
 }
 
-// sessionWorld is a world in which an attempt is one session, without a worktree
-// and without a judge.
+// sessionWorld is a world in which an attempt is one session, without a worktree and without
+// gates.
 type sessionWorld struct {
 	*loop
 	meter *meter
@@ -136,7 +136,7 @@ func (w *sessionWorld) Act(ctx context.Context, intent nexus.Fact, _ state.View,
 	return nil, run.ErrInterrupted
 }
 
-// held is the run's part of the journal.
+// held is the part of the journal that belongs to the run.
 type held struct {
 	*journal.Lease
 	journal *journal.Journal

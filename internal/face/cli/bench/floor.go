@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// floor is the least that a loop between a model and a shell can be: it keeps
-// nothing, checks nothing, and asks nobody. It sends the same requests and
-// runs the same commands as ours.
+// floor is the minimal loop between a model and a shell: it stores nothing, checks nothing, and
+// asks nobody. It sends the same requests and runs the same commands as our loop, and is the
+// lower bound to compare with.
 func (l *loop) floor(ctx context.Context, system string, specs []llm.Tool) (Spent, error) {
 	c := bare{loop: l, meter: l.meter()}
 	c.request.Model, c.request.MaxTokens, c.request.Stream = "scripted", 8192, true
@@ -51,7 +51,7 @@ func (l *loop) floor(ctx context.Context, system string, specs []llm.Tool) (Spen
 	}
 }
 
-// bare is the conversation of the floor.
+// bare is the conversation of the bare loop.
 type bare struct {
 	*loop
 	meter   *meter
@@ -90,7 +90,7 @@ func (c *bare) say(role string, b ...block) {
 	c.request.Messages = append(c.request.Messages, message{role, b})
 }
 
-// turn sends the conversation and returns what the model calls.
+// turn sends the conversation and returns the model's calls.
 func (c *bare) turn(ctx context.Context) ([]block, error) {
 	c.meter.tick()
 	body, err := json.Marshal(c.request)
@@ -124,7 +124,7 @@ func (c *bare) turn(ctx context.Context) ([]block, error) {
 	return calls, nil
 }
 
-// hear puts a streamed answer together.
+// hear assembles a streamed answer.
 func hear(body io.Reader) ([]block, error) {
 	var blocks []block
 	var input []byte

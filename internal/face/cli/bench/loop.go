@@ -25,32 +25,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// What is measured. Each is the one before with something added.
+// The measured loops. Each adds something to the one before.
 const (
 	bareLoop    = "floor"   // a bare loop
-	ownLoop     = "loop"    // our loop, which keeps everything in memory
-	durableLoop = "durable" // conducted, with journal and blobs
-	attemptLoop = "attempt" // a whole attempt of a run, with snapshots of its worktree
+	ownLoop     = "loop"    // our loop, with everything in memory
+	durableLoop = "durable" // with a conductor, journal and blobs
+	attemptLoop = "attempt" // a full attempt of a run, with snapshots of its worktree
 )
 
-// gateName is the gate of the sample, which passes: work that nothing judged
-// does not land.
+// gateName is the gate of the sample, which passes: work without a passed gate does not land.
 const gateName = "check"
 
-// loop is what the process of one loop is told.
+// loop is the configuration of a loop process.
 type loop struct {
 	app      *console.Console
 	kind     string
 	url      string
-	dir      string // to work in, a repository for attempts
+	dir      string // working directory; a repository for attempts
 	turns    int
-	sessions int // at once
+	sessions int // concurrent sessions
 	box      *sandbox.Box
 	config   config.Config
 	role     agent.Role
 }
 
-// run runs the loop and returns what its turns took.
+// run runs the loop and returns the cost of its turns.
 func (l *loop) run(ctx context.Context) (Spent, error) {
 	settings, _, err := l.app.Settings()
 	if err != nil {
@@ -89,7 +88,7 @@ func (l *loop) run(ctx context.Context) (Spent, error) {
 
 func (l *loop) meter() *meter { return &meter{now: l.app.Now, last: l.turns + 1} }
 
-// brief is the first message of a conversation.
+// brief returns the first message of a conversation.
 func (l *loop) brief(s nexus.SessionID) string {
 	return prompt.Brief{Session: s, Task: l.task(1)}.Text()
 }
@@ -106,10 +105,11 @@ func (l *loop) tools(dir string, s tool.Store) (*tool.Set, error) {
 	if !l.box.HidesHost() {
 		e.Tmp = dir + ".tmp" // as in an attempt
 	}
-	return tool.New(e, slices.DeleteFunc(slices.Clone(l.role.Tools), func(name string) bool { return name == tool.SubagentTool })...) // as at tier fast
+	// Tier fast has no subagents.
+	return tool.New(e, slices.DeleteFunc(slices.Clone(l.role.Tools), func(name string) bool { return name == tool.SubagentTool })...)
 }
 
-// model returns the scripted model, metered for the first session.
+// model returns the scripted model, with a meter on the first session.
 func (l *loop) model(m *meter) (worker.Model, error) {
 	models, err := provider.NewModels(l.config, l.app.Env, l.app.Now)
 	if err != nil {
@@ -126,7 +126,7 @@ func (l *loop) picked(models *provider.Models, m *meter) (worker.Model, error) {
 	return model, err
 }
 
-// inMemory runs sessions that leave nothing behind.
+// inMemory runs sessions that write nothing to disk.
 func (l *loop) inMemory(ctx context.Context) (Spent, error) {
 	m := l.meter()
 	errs := make([]error, l.sessions)
@@ -149,7 +149,7 @@ func (l *loop) inMemory(ctx context.Context) (Spent, error) {
 	return m.result(), errors.Join(errs...)
 }
 
-// session is one session of the coder.
+// session runs one session of the coder.
 func (l *loop) session(ctx context.Context, id nexus.AttemptID, dir string, m *meter, d agent.Recorder, s agent.Store) error {
 	model, err := l.model(m)
 	if err != nil {
@@ -172,7 +172,7 @@ func (l *loop) session(ctx context.Context, id nexus.AttemptID, dir string, m *m
 	return err
 }
 
-// noDesk agrees to everything and keeps nothing.
+// noDesk accepts every record and stores nothing.
 type noDesk struct{}
 
 // Record implements [agent.Recorder].
@@ -183,7 +183,7 @@ func (noDesk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]a
 	return nil, nil
 }
 
-// memory is a store of one session that forgets with the process.
+// memory is an in-memory store of one session.
 type memory struct{ blobs map[int][]byte }
 
 // Put implements [agent.Store].
@@ -202,7 +202,7 @@ func (m *memory) Get(hash string) ([]byte, error) {
 	return nil, fmt.Errorf("no blob %s", hash)
 }
 
-// print runs the loop and prints what it took, for the process that asked.
+// print runs the loop and prints its cost as JSON, for the parent process.
 func (l *loop) print(ctx context.Context) error {
 	s, err := l.run(ctx)
 	if err != nil {
@@ -211,5 +211,5 @@ func (l *loop) print(ctx context.Context) error {
 	return json.NewEncoder(l.app.Out).Encode(s)
 }
 
-// alarm is a clock's.
+// alarm returns a channel that fires at the given time.
 func alarm(now, at time.Time) <-chan time.Time { return time.After(at.Sub(now)) }

@@ -9,29 +9,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Spent is what a loop took for some turns. It is what the process of a loop
-// prints.
+// Spent is the cost of some turns of a loop. A loop process prints it.
 type Spent struct {
 	Turns  int           `json:"turns"`
 	Wall   time.Duration `json:"wall_ns"`
-	CPU    time.Duration `json:"cpu_ns"` // of the process and of all it waited for
+	CPU    time.Duration `json:"cpu_ns"` // of the process and all children that it waited for
 	Allocs uint64        `json:"allocs"`
 	Bytes  uint64        `json:"alloc_bytes"`
 }
 
-// meter reads the clocks at the second request and at the last.
+// meter reads the clocks at the second request and at the last one.
 type meter struct {
 	now  func() time.Time
 	last int // number of the last request
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	count int
 	begun Spent
 	start time.Time
 	spent Spent
 }
 
-// tick notes that a request is about to be sent.
+// tick records that a request is about to be sent.
 func (m *meter) tick() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,14 +53,14 @@ func (m *meter) read() Spent {
 	return Spent{CPU: spent(), Allocs: mem.Mallocs, Bytes: mem.TotalAlloc}
 }
 
-// result returns what was spent.
+// result returns the measured cost.
 func (m *meter) result() Spent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.spent
 }
 
-// metered is a model whose calls are noted.
+// metered is a model that reports its calls to a meter.
 type metered struct {
 	llm.Model
 	meter *meter

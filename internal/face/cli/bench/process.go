@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// ended is what a process cost.
+// ended is the result and the cost of a finished process.
 type ended struct {
-	out  []byte        // what it printed
+	out  []byte        // its output
 	wall time.Duration // from start to end
-	cpu  time.Duration // of it and all it waited for
-	peak int64         // bytes that it held at most
+	cpu  time.Duration // of it and all children that it waited for
+	peak int64         // peak memory, in bytes
 	exit int
 }
 
-// launch runs a program as barely as it can be done and waits for its end.
+// launch runs a program with as little overhead as possible and waits for its end.
 func launch(ctx context.Context, now func() time.Time, dir string, env []string, args ...string) (ended, error) {
 	r, w, err := os.Pipe()
 	if err != nil {

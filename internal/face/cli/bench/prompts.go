@@ -35,30 +35,30 @@ func promptsCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// Prompts is what `bench prompts --json` prints.
+// Prompts is the JSON output of `bench prompts`.
 type Prompts struct {
 	Tasks    int     `json:"tasks"`
 	Sessions int     `json:"sessions"`
 	Requests int     `json:"requests"`
-	Input    int64   `json:"input_tokens"` // of all requests together, about
-	Cached   float64 `json:"cached"`       // share of that which an earlier request began with
+	Input    int64   `json:"input_tokens"` // of all requests together, estimated
+	Cached   float64 `json:"cached"`       // share of the input that repeats the start of an earlier request
 	Parts    []Piece `json:"sections"`     // the largest first
 }
 
-// Piece is a section of the prompts of a role.
+// Piece is a section of a role's prompts.
 type Piece struct {
 	Role     string  `json:"role"`
 	Section  string  `json:"section"`
-	Sessions int     `json:"sessions"` // that were shown it
+	Sessions int     `json:"sessions"` // sessions that received it
 	Tokens   int64   `json:"tokens"`   // on average, each time that it was written
 	Share    float64 `json:"share"`    // of all input, as it is sent again with every request
-	Used     int     `json:"used"`     // sessions in which a later call named something that it names
+	Used     int     `json:"used"`     // sessions in which a later call named one of its names
 	Names    int     `json:"names"`    // paths, commands and identifiers in it, on average
-	NamedBy  float64 `json:"named_by"` // of those, how many later calls named, on average
+	NamedBy  float64 `json:"named_by"` // average number of those that later calls named
 }
 
-// measurePrompts lets a run do the tasks of the sample with a scripted model,
-// and reads what was sent.
+// measurePrompts lets a run do the tasks of the sample with a scripted model, and analyses the
+// requests.
 func measurePrompts(ctx context.Context, a *console.Console) (p Prompts, err error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -95,7 +95,7 @@ func measurePrompts(ctx context.Context, a *console.Console) (p Prompts, err err
 	return read(s.Requests()), nil
 }
 
-// read sums up what was sent.
+// read summarises the logged requests.
 func read(seen []llmtest.LoggedRequest) Prompts {
 	p := Prompts{Tasks: len(errands())}
 	talks := map[string][]llmtest.LoggedRequest{}
@@ -124,10 +124,10 @@ func read(seen []llmtest.LoggedRequest) Prompts {
 	return p
 }
 
-// sum is what was seen of a section.
+// sum is the running total of a section.
 type sum struct {
 	sessions, written, used, names, named int
-	tokens, sent                          int64 // sent: with every request
+	tokens, sent                          int64 // sent counts every request
 }
 
 // talk is one conversation.
@@ -137,10 +137,10 @@ type talk struct {
 	messages []gjson.Result // of its last request
 	inputs   []string       // of calls, by message
 	sums     map[[2]string]*sum
-	shown    map[string]bool // sections, and which of them were used
+	shown    map[string]bool // by section: whether it was used
 }
 
-// add adds what one conversation was sent.
+// add adds the requests of one conversation.
 func add(name string, seen []llmtest.LoggedRequest, sums map[[2]string]*sum) {
 	_, role, _ := strings.Cut(name, "/")
 	role, _, _ = strings.Cut(role, ".")
@@ -162,7 +162,7 @@ func add(name string, seen []llmtest.LoggedRequest, sums map[[2]string]*sum) {
 	}
 }
 
-// inputs returns what the calls of a message are given.
+// inputs returns the inputs of a message's calls.
 func inputs(m gjson.Result) string {
 	text := ""
 	for _, c := range m.Get("content").Array() {
@@ -194,15 +194,14 @@ func (t talk) message(i int, m gjson.Result) {
 	}
 }
 
-// section adds a section of a message, and which later calls named what it
-// names.
+// section adds a section of a message, with the later calls that named one of its names.
 func (t talk) section(at int, title, text string) {
 	key := [2]string{t.role, title}
 	if t.sums[key] == nil {
 		t.sums[key] = &sum{}
 	}
 	s := t.sums[key]
-	times := 0 // requests that held it
+	times := 0 // requests that contained it
 	for _, q := range t.seen {
 		if len(gjson.GetBytes(q.Body, "messages").Array()) > at {
 			times++
@@ -226,8 +225,8 @@ func (t talk) section(at int, title, text string) {
 // part is a section of a text.
 type part struct{ title, text string }
 
-// sections cuts a text at its headings, but for those within fences. Figures in
-// a heading are left out.
+// sections splits a text at its headings, except those within code fences. Digits in a heading
+// are dropped.
 func sections(text string) []part {
 	figures := regexp.MustCompile(` \(\d+\)$|, lines \d+ to \d+$`)
 	parts := []part{{}}
@@ -247,8 +246,8 @@ func sections(text string) []part {
 	return slices.DeleteFunc(parts, func(p part) bool { return strings.TrimSpace(p.text) == "" })
 }
 
-// names returns what a text names that a call can name, too: paths, commands
-// and identifiers of two words.
+// names returns the names in a text that a call can also contain: paths, commands and identifiers
+// of two words.
 func names(text string) []string {
 	all := map[string]bool{}
 	for _, form := range []string{"`([^`\n]{3,80})`", `\b[\w-]+(?:/[\w.-]+)+\b`, `\b\w+\.(?:py|sh|md|toml)\b`, `\b[a-z]+_[a-z_]+\b`} {

@@ -10,12 +10,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 )
 
-// errand is one of the fixed tasks of the sample: it changes one function of a
-// module, and something may go wrong on the way.
+// errand is one of the fixed tasks of the sample. It changes one function of a module, and may
+// include a failure on the way.
 type errand struct {
 	module, verb string
 	strategy     nexus.Strategy
-	trouble      string // gate, review or tester; empty for none
+	trouble      string // gate, review or tester; empty: no failure
 	needs        string
 }
 
@@ -39,8 +39,8 @@ func (e errand) source() string   { return "src/" + e.module + "/" + e.module + 
 func (e errand) test() string     { return "tests/" + e.module + "_" + e.verb + "_test.sh" }
 func (e errand) function() string { return e.verb + "_" + e.module }
 
-// sampleShop writes a repository of eleven modules, of which each task concerns
-// one, and gates that need nothing but a shell.
+// sampleShop writes a repository of eleven modules, one per task, with gates that need only a
+// shell.
 func sampleShop(dir string) error {
 	files := map[string]string{
 		"nexus.toml": "[gates]\nbuild = \"sh build.sh\"\ntest = \"sh test.sh\"\nlint = false\n\n[mutation]\nmode = \"off\"\n",
@@ -85,7 +85,7 @@ func ends(summary string) llmtest.Turn {
 	return calls(asks("finish", args{"status": "done", "subject": "Do it", "summary": summary}))
 }
 
-// shopScript returns what the scripted model says as planner and in each task.
+// shopScript returns the scripted model's answers as planner and in each task.
 func shopScript() llmtest.Script {
 	var tasks []any
 	var all []llmtest.Conversation

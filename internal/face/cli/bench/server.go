@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 )
 
-// server is a scripted model that takes no time, and a clock at its door.
+// server is a scripted model that answers at once, with a clock at its entrance.
 type server struct {
 	*llmtest.Server
 	url string
@@ -24,16 +24,15 @@ type server struct {
 	visits []visit
 }
 
-// visit is one request at the door.
+// visit is the arrival and departure time of one request.
 type visit struct{ in, out time.Time }
 
-// visitCommand is what the model lets run at a turn.
+// visitCommand returns the command that the model runs at a turn.
 func visitCommand(turn int) string {
 	return fmt.Sprintf("echo turn %d >> notes.txt; echo done %d", turn, turn)
 }
 
-// script returns a model that runs one command a turn, then submits; its
-// reviewer agrees.
+// script returns a model that runs one command per turn, then submits; its reviewer accepts.
 func script(turns int) llmtest.Script {
 	all := make([]llmtest.Turn, 0, turns+1)
 	said := llmtest.Turn{Say: "Done."} // what ends a session of nexus agent, which has nothing to submit
@@ -51,7 +50,7 @@ func script(turns int) llmtest.Script {
 	}}
 }
 
-// open starts a server on loopback and returns the function that ends it.
+// open starts a server on loopback and returns the function that stops it.
 func open(ctx context.Context, now func() time.Time, turns int) (*server, func(), error) {
 	inner, err := llmtest.New(script(turns), llmtest.Options{Bodies: true})
 	if err != nil {
@@ -71,7 +70,7 @@ func open(ctx context.Context, now func() time.Time, turns int) (*server, func()
 	}, nil
 }
 
-// ServeHTTP notes when a request came and when it was answered.
+// ServeHTTP records when a request arrived and when it was answered.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := visit{in: s.now()}
 	s.Server.ServeHTTP(w, r)
@@ -81,7 +80,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.visits = append(s.visits, v)
 }
 
-// first returns when the first request came.
+// first returns the arrival time of the first request.
 func (s *server) first() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,8 +90,8 @@ func (s *server) first() time.Time {
 	return s.visits[0].in
 }
 
-// gaps returns the time between an answer and the next request of the coder,
-// from the second on: the first pays for what is made ready once.
+// gaps returns the times between an answer and the next request of the coder, starting with the
+// second: the first includes one-time preparation.
 func (s *server) gaps() []time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,14 +105,14 @@ func (s *server) gaps() []time.Duration {
 	return gaps
 }
 
-// Sent is how much a conversation sends, and sends again.
+// Sent is the amount of data that a conversation sends, and sends again.
 type Sent struct {
-	Standing int     `json:"standing_bytes"` // system prompt and tools: every request of a role begins with them
-	Beyond   float64 `json:"beyond_bytes"`   // of a turn, over what the conversation grew by
+	Standing int     `json:"standing_bytes"` // system prompt and tools: the start of every request of a role
+	Beyond   float64 `json:"beyond_bytes"`   // of a turn, beyond the growth of the conversation
 	Kept     float64 `json:"kept"`           // share of the last request that the next one begins with
 }
 
-// sent compares each request of the coder with the one before it.
+// sent compares each request of the coder with the previous one.
 func (s *server) sent() Sent {
 	seen := s.Requests()
 	var out Sent

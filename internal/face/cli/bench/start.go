@@ -12,7 +12,7 @@ import (
 
 const (
 	further = 8  // sessions beyond the first
-	starts  = 15 // processes of each kind that are started
+	starts  = 15 // processes started of each kind
 )
 
 // confines reports whether bubblewrap works here.
@@ -24,8 +24,8 @@ func (b *lab) confines(ctx context.Context) bool {
 	return true
 }
 
-// price returns what bubblewrap costs now; the middle of all rounds is the
-// price, because a busy machine makes it cheap and expensive by turns.
+// price returns the current cost of bubblewrap. The price is the median of all rounds, because on
+// a busy machine the cost varies in both directions.
 func (b *lab) price(ctx context.Context) (Price, error) {
 	bwrap := []string{
 		"/usr/bin/bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--ro-bind", "/usr", "/usr",
@@ -36,7 +36,7 @@ func (b *lab) price(ctx context.Context) (Price, error) {
 	return Price{Wall: max(0, confined.wall-plain.wall), CPU: max(0, confined.cpu-plain.cpu)}, err
 }
 
-// pairs starts two programs in turns and returns the middle of each.
+// pairs starts two programs alternately and returns the median of each.
 func (b *lab) pairs(ctx context.Context, one, other []string) (ended, ended, error) {
 	var all [2][]ended
 	env := b.env(b.home, "http://127.0.0.1:1", "off")
@@ -60,7 +60,7 @@ func (b *lab) pairs(ctx context.Context, one, other []string) (ended, ended, err
 	return out[0], out[1], nil
 }
 
-// start measures how long nexus takes to begin.
+// start measures the start-up time of nexus.
 func (b *lab) start(ctx context.Context) (Start, error) {
 	plain, version, err := b.pairs(ctx, []string{"/usr/bin/true"}, []string{b.nexus, "version"})
 	s := Start{True: plain.wall, Version: version.wall, CPU: version.cpu, Peak: version.peak}
@@ -83,7 +83,7 @@ func (b *lab) start(ctx context.Context) (Start, error) {
 	return s, nil
 }
 
-// first returns how long `nexus agent -p` takes to its first request.
+// first returns the time until the first request of `nexus agent -p`.
 func (b *lab) first(ctx context.Context, home string) (time.Duration, error) {
 	server, stop, err := open(ctx, b.app.Now, 0)
 	if err != nil {
@@ -98,7 +98,7 @@ func (b *lab) first(ctx context.Context, home string) (time.Duration, error) {
 	return server.first().Sub(began), err
 }
 
-// memory measures whole attempts, one and several in one process.
+// memory measures full attempts, one and several in one process.
 func (b *lab) memory(ctx context.Context) (Memory, error) {
 	var one, many []ended
 	for range b.rounds {

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// spent returns the processor time of this process and of all children that
-// it waited for.
+// spent returns the processor time of this process and of all children that it waited for.
 func spent() time.Duration {
 	var all time.Duration
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
@@ -22,7 +21,7 @@ func spent() time.Duration {
 	return all
 }
 
-// peak returns the most bytes that a process held.
+// peak returns the peak memory of a process, in bytes.
 func peak(s *os.ProcessState) int64 {
 	u, ok := s.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package channelsetup asks people who do not sit at the terminal: it opens the
-// channels that the configuration names, and hands each its secrets.
+// Package channelsetup asks people who are not at the terminal: it opens the channels in the
+// configuration, and gives each its secrets.
 package channelsetup
 
 import (
@@ -25,27 +25,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
 )
 
-// again is how long a channel that failed is left alone.
+// again is the time to wait after a channel failed.
 const again = 10 * time.Second
 
-// Channels is everything that asks people of one repository.
+// Channels are the configured channels of one repository.
 type Channels struct {
 	App   *app.App
 	Place *app.Repository
 	Set   config.Channels
 	Say   func(format string, args ...any)
 
-	Deliver func(context.Context, nexus.RunID) error // publishes what people agreed to while no process works on the run
-	Show    func(context.Context) (web.Shown, error) // what pages show; nil: the channel web cannot be opened
+	Deliver func(context.Context, nexus.RunID) error // publishes agreed changes while the run is not in progress
+	Show    func(context.Context) (web.Shown, error) // content of the web pages; nil: no channel web
 }
 
-// dir returns where the files of the channel file are.
+// dir returns the directory of the channel file.
 func dir(state string, c config.Channels) string {
 	return cmp.Or(c.Dir, filepath.Join(state, "questions"))
 }
 
-// Check says what keeps the channels from being used, before anything begins.
-// State is the directory of the repository's state; empty where there is none.
+// Check returns an error if the channels cannot be used, before anything begins. State is the
+// directory of the repository's state; empty if there is none.
 func Check(a *app.App, state string, c config.Channels) error {
 	var all []error
 	for _, name := range c.Order {
@@ -73,7 +73,7 @@ func Check(a *app.App, state string, c config.Channels) error {
 	return errors.Join(all...)
 }
 
-// Page returns the options of the page, also with the error that they do not fit.
+// Page returns the options of the web page, also together with an error about them.
 func Page(a *app.App, c config.Channels) (web.Options, error) {
 	token, err := secret(a, "channels.web.token_env", c.WebTokenEnv)
 	if err != nil {
@@ -100,7 +100,7 @@ func chat(a *app.App, c config.Channels) (telegram.Options, error) {
 		return telegram.Options{}, err
 	}
 	o := telegram.Options{Base: c.TelegramBase, Token: token}
-	o.Chat, _ = strconv.ParseInt(c.TelegramChat, 10, 64) // 0, which is refused, where it is none
+	o.Chat, _ = strconv.ParseInt(c.TelegramChat, 10, 64) // 0, which is refused, if it is not a number
 	for _, text := range c.TelegramUsers {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || id <= 0 {
@@ -114,7 +114,7 @@ func chat(a *app.App, c config.Channels) (telegram.Options, error) {
 	return o, telegram.Check(o)
 }
 
-// secret returns what a variable holds, which nobody is shown from then on.
+// secret returns the value of a variable, and masks it in all output from then on.
 func secret(a *app.App, setting, name string) (string, error) {
 	if name == "" {
 		return "", nil
@@ -130,7 +130,7 @@ func secret(a *app.App, setting, name string) (string, error) {
 	return value, nil
 }
 
-// Inbox returns an inbox that knows what waits in the repository now.
+// Inbox returns an inbox with the open items of the repository.
 func (c Channels) Inbox(ctx context.Context) (*channel.Inbox, error) {
 	held := func(ctx context.Context, run nexus.RunID) bool {
 		all, err := c.Place.Journal.Runs(ctx)
@@ -140,8 +140,8 @@ func (c Channels) Inbox(ctx context.Context) (*channel.Inbox, error) {
 	return channel.Open(ctx, c.Place.Journal, held, c.App.Now)
 }
 
-// Ask asks people by the channels in their order until the context ends. What
-// goes wrong with one is told, and stops nothing.
+// Ask asks people through the channels in their order until the context ends. It reports a
+// channel's error and continues.
 func (c Channels) Ask(ctx context.Context) {
 	if len(c.Set.Order) == 0 {
 		return
@@ -161,8 +161,7 @@ func (c Channels) Ask(ctx context.Context) {
 	}
 }
 
-// Hand publishes what people agreed to in runs that nobody conducts, until the
-// context ends.
+// Hand publishes the agreed changes of runs that have no conductor, until the context ends.
 func (c Channels) Hand(ctx context.Context, inbox *channel.Inbox) {
 	if c.Deliver == nil {
 		return
@@ -170,8 +169,8 @@ func (c Channels) Hand(ctx context.Context, inbox *channel.Inbox) {
 	inbox.Deliver(ctx, func(ctx context.Context, run nexus.RunID) { c.tell(ctx, c.Deliver(ctx, run)) })
 }
 
-// keep keeps a channel open, in one process at a time where two would be in
-// each other's way.
+// keep keeps a channel open. A channel that two processes would disturb is open in one process at
+// a time.
 func (c Channels) keep(ctx context.Context, name string, inbox *channel.Inbox, seat *channel.Subscription) {
 	serve := func(ctx context.Context) error { return c.serve(ctx, name, inbox, seat) }
 	if name != config.WebChannel {
@@ -238,7 +237,7 @@ func (c Channels) serve(ctx context.Context, name string, inbox *channel.Inbox, 
 	}
 }
 
-// Where says where the page is. A token that somebody chose is not shown.
+// Where returns the address of the page. It omits a token that the user chose.
 func Where(s *web.Server, c config.Channels) string {
 	if c.WebTokenEnv != "" {
 		return s.Address() + "/?token=... (see " + c.WebTokenEnv + ")"

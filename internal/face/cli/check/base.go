@@ -23,11 +23,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// base is the commit that a working tree is compared with, in a directory of
-// its own.
+// base is the commit that a working tree is compared with, checked out in a separate directory.
 type base struct {
-	at, tree string // what is removed in the end, and what was checked out there
-	release  func() // of the place
+	at, tree string // directory to remove in the end, and the checked-out tree
+	release  func() // releases the directory
 	now      string // the working tree
 	repo     git.Repo
 	rev      string
@@ -35,12 +34,11 @@ type base struct {
 	runner   gate.Runner
 	known    map[string]nexus.Evidence
 	changed  []string // files that differ
-	tests    []string // those of them that are tests, or serve tests
-	dressed  bool     // the tree has the tests of now
+	tests    []string // those of them that are tests, or support tests
+	dressed  bool     // the tree has the tests of the working tree
 }
 
-// checkOut checks a commit out, and lends it the dependencies of the working
-// tree.
+// checkOut checks a commit out, and gives it the dependencies of the working tree.
 func checkOut(ctx context.Context, a *console.Console, rev, dir, cache string, settings config.Config, box *sandbox.Box) (b *base, err error) {
 	repo, err := git.Find(ctx, dir)
 	if err != nil {
@@ -73,9 +71,8 @@ func checkOut(ctx context.Context, a *console.Console, rev, dir, cache string, s
 	return b, nil
 }
 
-// origin lends the base to a runner that tries failing tests again in a
-// directory, as long as it has its own tests; nil where none is to be tried. The
-// base may be nil.
+// origin returns the base for a runner that repeats failing tests in a directory, while it has
+// its own tests; nil if no tests are repeated. The base may be nil.
 func (b *base) origin(dir string, reruns int) *gate.Origin {
 	switch {
 	case b == nil && reruns <= 0:
@@ -91,7 +88,7 @@ func (b *base) origin(dir string, reruns int) *gate.Origin {
 	}}
 }
 
-// moved says where the lines of the commit are in the working tree.
+// moved maps the lines of the commit to lines in the working tree.
 func (b *base) moved(ctx context.Context) (gate.Moves, error) {
 	patch, err := b.repo.Run(ctx, "diff", "--no-ext-diff", "--no-textconv", "--text", "-U0", "-M", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", b.commit, "--")
 	return gate.ParseMoves(patch), err
@@ -99,8 +96,8 @@ func (b *base) moved(ctx context.Context) (gate.Moves, error) {
 
 func (b *base) remove() { _ = os.RemoveAll(b.at); b.release() } // a copy
 
-// hold lets a runner hold a tree only to what was well at the commit, which the
-// gates judge first, and returns those that judge the tree.
+// hold makes a runner fail a tree only for problems that the commit did not have. The gates judge
+// the commit first. It returns the gates that judge the tree.
 func (b *base) hold(ctx context.Context, a *console.Console, now *gate.Runner, f checkFlags, c config.Gates, gates []gate.Gate) ([]gate.Gate, error) {
 	gates, err := b.union(c, f.gates, gates)
 	if err != nil {
@@ -114,17 +111,18 @@ func (b *base) hold(ctx context.Context, a *console.Console, now *gate.Runner, f
 	if err != nil || f.related || !slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Tests && b.known[g.Name].Hung() }) {
 		return gates, err
 	}
-	return concerned(ctx, a, b.now, b.rev, gates) // as in a run: some tests are what is known of any
+	// As in a run: the full tests hang, so the related ones give a partial result.
+	return concerned(ctx, a, b.now, b.rev, gates)
 }
 
-// turns reports whether it is looked which tests of a gate the change turned
-// green. Tests that do not end are not run once more.
+// turns reports whether to determine the tests of a gate that the change fixed. Tests that hang
+// are not run again.
 func (b *base) turns(g gate.Gate, now nexus.Evidence) bool {
 	return b != nil && g.Tests && g.Of == "" && !now.Apart && !now.Hung() && !b.known[g.Name].Hung()
 }
 
-// union adds the gates to those of the working tree that only the base has:
-// what judged it keeps judging. A package that is gone has none.
+// union adds the gates that only the base has to those of the working tree, so that a change
+// cannot remove its own checks. A deleted package has no gates.
 func (b *base) union(c config.Gates, names []string, gates []gate.Gate) ([]gate.Gate, error) {
 	had, err := detect.Gates(b.tree, c)
 	if err != nil {
@@ -139,7 +137,7 @@ func (b *base) union(c config.Gates, names []string, gates []gate.Gate) ([]gate.
 	return gates, nil
 }
 
-// judge lets the gates judge the commit.
+// judge runs the gates on the commit.
 func (b *base) judge(ctx context.Context, a *console.Console, gates []gate.Gate) error {
 	for _, g := range gates {
 		if g.Of != "" || g.RepeatsHangingTests(b.known[g.Again]) {
@@ -155,9 +153,9 @@ func (b *base) judge(ctx context.Context, a *console.Console, gates []gate.Gate)
 	return nil
 }
 
-// turned returns which tests of a gate the change turns green: the tests of
-// now are put beside the code of the base, and what is red there and not in
-// the working tree is what it turned.
+// turned returns the tests of a gate that the change fixes. It adds the tests of the working tree
+// to the code of the base: a test that fails there and passes in the working tree is fixed by the
+// change.
 func (b *base) turned(ctx context.Context, a *console.Console, g gate.Gate, weighed nexus.Evidence, said outputs) ([]verdict.FixedTests, error) {
 	if !b.turns(g, weighed) {
 		return nil, nil
@@ -174,7 +172,8 @@ func (b *base) turned(ctx context.Context, a *console.Console, g gate.Gate, weig
 		}
 		a.Say("%s at %s, with the current tests: %s", before.Gate, b.rev, before.State)
 	}
-	before, _ = gate.WithAllFindings(before, b.runner.Get) // what is lost is said by what is left
+	// If the full list is lost, the remaining findings are used.
+	before, _ = gate.WithAllFindings(before, b.runner.Get)
 	now, _ = gate.WithAllFindings(now, b.runner.Get)
 	tests := gate.FixedTests(before, now, b.original(), b.now, b.changed)
 	if len(tests) == 0 {
@@ -183,7 +182,7 @@ func (b *base) turned(ctx context.Context, a *console.Console, g gate.Gate, weig
 	return []verdict.FixedTests{{Gate: g.Name, Tests: tests}}, nil
 }
 
-// original is the directory that has the test files as they were.
+// original is the directory with the original test files.
 func (b *base) original() string {
 	if b.dressed {
 		return filepath.Join(b.at, "was")
@@ -191,28 +190,28 @@ func (b *base) original() string {
 	return b.tree
 }
 
-// dress gives the tree the tests of now, and keeps those that it had.
+// dress puts the tests of the working tree into the base, and saves the originals.
 func (b *base) dress() error {
 	if b.dressed {
 		return nil
 	}
 	b.dressed = true
-	b.runner.Reset, b.runner.Wrote = nil, nil // it would take them off again
+	b.runner.Reset, b.runner.Wrote = nil, nil // it would remove them again
 	now, err := os.OpenRoot(b.now)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = now.Close() }() // only read
+	defer func() { _ = now.Close() }() // read-only
 	tree, err := os.OpenRoot(b.tree)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tree.Close() }() // each file is closed for itself
+	defer func() { _ = tree.Close() }() // each file is closed separately
 	dirs := map[string]bool{}
 	for _, file := range b.tests {
 		dirs[filepath.Dir(file)] = true
 	}
-	for _, dir := range slices.Sorted(maps.Keys(dirs)) { // the whole directory: Go's tests share their helpers
+	for _, dir := range slices.Sorted(maps.Keys(dirs)) { // the whole directory: Go tests share their helpers
 		if err := keep(tree, dir, filepath.Join(b.at, "was", dir)); err != nil {
 			return err
 		}

@@ -17,23 +17,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
-// bounded reports whether the change is held to the definition of done.
+// bounded reports whether the change is checked against the definition of done.
 func (f checkFlags) bounded() bool {
 	return f.base != "" && !f.partly()
 }
 
-// partly reports whether only the tests of some gates are measured: those that
-// were asked for. The definition of done is about all of them.
+// partly reports whether only the tests of the named gates are measured. The definition of done
+// covers all tests.
 func (f checkFlags) partly() bool {
 	return len(f.gates) > 0 && !slices.Contains(f.gates, "done")
 }
 
-// measured returns the gates with those behind them that measure, and the rules
-// that the change is held to.
+// measured returns the gates with the measuring ones at the end, and the rules for the change.
 func (f checkFlags) measured(a *console.Console, dir string, c config.Config, gates []gate.Gate) ([]gate.Gate, nexus.DoneRules, error) {
 	if f.coverage {
 		mode := c.Done.Modes[nexus.CoverageBound]
-		if mode != nexus.BoundBlock || f.partly() { // the bounds are of all tests
+		if mode != nexus.BoundBlock || f.partly() { // the bounds cover all tests
 			mode = nexus.BoundWarn
 		}
 		modes := map[string]nexus.BoundMode{}
@@ -53,8 +52,8 @@ func (f checkFlags) measured(a *console.Console, dir string, c config.Config, ga
 	return app.Meter(c, a.Env).AppendMeasuringGates(gates, rows, false), c.Done, err
 }
 
-// bound holds the change since the base to the definition of done, and puts
-// that behind what the gates said. What only warns changes no verdict.
+// bound checks the change since the base against the definition of done, and appends the result
+// to the verdict. Warnings do not change a verdict.
 func bound(ctx context.Context, a *console.Console, f checkFlags, dir string, c config.Config, said verdict.Verdict, taken measure.Measurements) (verdict.Verdict, error) {
 	if !f.bounded() && !f.coverage {
 		return said, nil
@@ -99,7 +98,7 @@ func bound(ctx context.Context, a *console.Console, f checkFlags, dir string, c 
 	return v, nil
 }
 
-// apart takes a name that stands for no command off those that were asked for.
+// apart removes a name that is not a command from the requested names.
 func apart(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n+": " == nexus.DonePrefix })
 }

@@ -1,6 +1,5 @@
-// Package check holds the commands that check a tree: they
-// run its gates, read what tools print, and let models review a change, which
-// none of the others needs.
+// Package check implements the commands that check a tree: they run its gates, parse the output
+// of tools, and let models review a change. The other commands need none of that.
 package check
 
 import (
@@ -20,10 +19,10 @@ func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{checkCommand(a), parseCommand(a), reviewCommand(a)}
 }
 
-// shapes are the ways in which a verdict can be written.
+// shapes returns the output formats of a verdict.
 func shapes() []string { return []string{"text", "json", "junit", "sarif", "github"} }
 
-// shapeOf checks the shape that was asked for.
+// shapeOf checks the requested output format.
 func shapeOf(a *console.Console, shape string) (string, error) {
 	if a.JSON {
 		shape = "json"
@@ -37,7 +36,7 @@ func shapeOf(a *console.Console, shape string) (string, error) {
 	return shape, nil
 }
 
-// write writes a verdict in a shape; object is what stands for it in JSON.
+// write writes a verdict in a format; object is its JSON form.
 func write(a *console.Console, shape string, v verdict.Verdict, object any) error {
 	var text string
 	var err error

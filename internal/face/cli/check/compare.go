@@ -12,16 +12,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// comparison is what a gate says about a tree now, beside what a run recorded of it.
+// comparison compares a gate's result on a tree with the recorded result of a run.
 type comparison struct {
 	Gate     string      `json:"gate"`
 	Recorded bool        `json:"recorded"`
 	Run      nexus.RunID `json:"run,omitzero"`
 	Same     bool        `json:"same"`
-	Differs  []string    `json:"differs,omitempty"` // what is not the same: command, toolchain, state, counts, findings
+	Differs  []string    `json:"differs,omitempty"` // differing parts: command, toolchain, state, counts, findings
 }
 
-// String says it in a line.
+// String formats it in one line.
 func (c comparison) String() string {
 	switch {
 	case !c.Recorded:
@@ -33,13 +33,13 @@ func (c comparison) String() string {
 	}
 }
 
-// pastRecord is evidence of a run, as it was before it was compared with a base.
+// pastRecord is recorded evidence of a run, before its comparison with a base.
 type pastRecord struct {
 	Run      nexus.RunID
 	Evidence nexus.Evidence
 }
 
-// pastRecords returns what runs recorded last of a tree, by gate.
+// pastRecords returns the last recorded evidence of a tree, by gate.
 func pastRecords(ctx context.Context, p *app.Repository, tree string) (map[string]pastRecord, error) {
 	all := map[string]pastRecord{}
 	if p.Journal == nil {
@@ -72,7 +72,7 @@ func pastRecords(ctx context.Context, p *app.Repository, tree string) (map[strin
 	return all, nil
 }
 
-// compareToPast holds what a gate says against what was recorded.
+// compareToPast compares a gate's evidence with the recorded evidence.
 func compareToPast(old map[string]pastRecord, now nexus.Evidence) comparison {
 	was, ok := old[now.Gate]
 	c := comparison{Gate: now.Gate, Recorded: ok, Run: was.Run}
@@ -94,7 +94,8 @@ func compareToPast(old map[string]pastRecord, now nexus.Evidence) comparison {
 	return c
 }
 
-// recordedPlaces names what a gate found, without what differs from run to run.
+// recordedPlaces lists the locations of a gate's findings, without parts that differ between
+// runs.
 func recordedPlaces(e nexus.Evidence) string {
 	var all []string
 	for _, f := range e.Findings {

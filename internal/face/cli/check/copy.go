@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// copyTree copies what git tracks, or would, and lends what is installed. It
-// returns what is lent.
+// copyTree copies the files that git tracks, or would track, and links the installed
+// dependencies. It returns the linked directories.
 func copyTree(ctx context.Context, repo git.Repo, to string) (lent []string, err error) {
 	out, err := repo.Run(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
@@ -25,7 +25,7 @@ func copyTree(ctx context.Context, repo git.Repo, to string) (lent []string, err
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = from.Close() }() // only read
+	defer func() { _ = from.Close() }() // read-only
 	into, err := os.OpenRoot(to)
 	if err != nil {
 		return nil, err
@@ -42,14 +42,14 @@ func copyTree(ctx context.Context, repo git.Repo, to string) (lent []string, err
 	return lendInstalled(repo.Work, to), nil
 }
 
-// Bounds of what git ignores and is copied.
+// Limits of the ignored files that are copied.
 const (
 	mostIgnored = 20_000
 	mostBytes   = 256 << 20
 )
 
-// copyIgnored copies what git ignores, as far as that is little, but for what is
-// lent: what the project was built from may be among it.
+// copyIgnored copies files that git ignores, within the limits and except for linked
+// dependencies: the project may need them to build.
 func copyIgnored(ctx context.Context, repo git.Repo, to string) error {
 	out, err := repo.Run(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
 	if err != nil {
@@ -59,8 +59,8 @@ func copyIgnored(ctx context.Context, repo git.Repo, to string) error {
 	return copyFiles(repo.Work, to, names)
 }
 
-// copyAll copies a directory that git knows nothing of, with the same bounds, and
-// lends what is installed. It returns what is lent.
+// copyAll copies a directory without git, within the same limits, and links the installed
+// dependencies. It returns the linked directories.
 func copyAll(from, to string) (lent []string, err error) {
 	var names []string
 	err = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
@@ -81,13 +81,13 @@ func copyAll(from, to string) (lent []string, err error) {
 	return lendInstalled(from, to), err
 }
 
-// copyFiles copies as many files as the bounds let it, none that is there.
+// copyFiles copies files within the limits, and skips files that exist.
 func copyFiles(dir, to string, names []string) error {
 	from, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = from.Close() }() // only read
+	defer func() { _ = from.Close() }() // read-only
 	into, err := os.OpenRoot(to)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func copyFiles(dir, to string, names []string) error {
 	return nil
 }
 
-// below reports whether a file lies in what is lent.
+// below reports whether a file is inside a linked directory.
 func below(root, name string) bool {
 	for dir := filepath.Dir(filepath.Join(root, filepath.FromSlash(name))); len(dir) > len(root); dir = filepath.Dir(dir) {
 		if _, is := installedAt(dir); is {
@@ -148,7 +148,7 @@ func copyFile(from, into *os.Root, name string) error {
 	return into.WriteFile(name, data, info.Mode().Perm()|0o600)
 }
 
-// installedAt returns the place of installed packages that a directory is.
+// installedAt returns the kind of dependency directory that dir is.
 func installedAt(dir string) (stack.DependencyDir, bool) {
 	for _, s := range stack.All() {
 		for _, p := range s.Lent {
@@ -163,11 +163,12 @@ func installedAt(dir string) (stack.DependencyDir, bool) {
 	return stack.DependencyDir{}, false
 }
 
-// lendInstalled gives a checkout the dependencies that the working tree has installed,
-// and returns where those are. They are the same for both as far as the lock
-// file did not change. What is tracked is there already.
+// lendInstalled links the installed dependencies of the working tree into a checkout, and returns
+// their directories. They fit both trees while the lock file is unchanged. Tracked files are
+// already there.
 func lendInstalled(from, to string) (lent []string) {
-	_ = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error { // what cannot be lent is missing, and the gates say so
+	// Unlinked dependencies are missing, and the gates report that.
+	_ = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(from, name) // name is below from
 		switch p, is := installedAt(name); {
 		case err != nil:
@@ -187,10 +188,12 @@ func lendInstalled(from, to string) (lent []string) {
 	return lent
 }
 
-// installed changes when a package manager changes what [lendInstalled] lends.
+// installed returns a value that changes when a package manager changes the directories that
+// [lendInstalled] links.
 func installed(from string) string {
 	var b strings.Builder
-	_ = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error { // what cannot be read is not lent
+	// Unreadable directories are not linked.
+	_ = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
 		switch p, is := installedAt(name); {
 		case err != nil:
 			return fs.SkipDir
@@ -198,7 +201,8 @@ func installed(from string) string {
 			return nil
 		case is:
 			for _, within := range []string{"", p.With, ".package-lock.json", "lib/*/site-packages", "*/*/gems"} {
-				found, _ := filepath.Glob(filepath.Join(name, filepath.FromSlash(within))) // the patterns are right
+				// The patterns are valid.
+				found, _ := filepath.Glob(filepath.Join(name, filepath.FromSlash(within)))
 				for _, one := range found {
 					if info, err := os.Stat(one); err == nil {
 						fmt.Fprintf(&b, "%s %d\n", one, info.ModTime().UnixNano())
@@ -214,8 +218,7 @@ func installed(from string) string {
 	return b.String()
 }
 
-// lend puts one directory into a checkout, unless it has one, or nothing around
-// it.
+// lend links one directory into a checkout, unless it exists there or its parent is missing.
 func lend(p stack.DependencyDir, from, to, rel string) bool {
 	made := filepath.Join(to, rel)
 	around := strings.TrimSuffix(made, string(filepath.Separator)+filepath.FromSlash(p.Dir))
@@ -231,13 +234,13 @@ func lend(p stack.DependencyDir, from, to, rel string) bool {
 	return depcache.CopyPaths(from, to, filepath.ToSlash(rel)) == nil
 }
 
-// links fills a directory with links to what is in another one. Those that
-// lead to packages of the same repository are made again, so that they lead to
-// those of the checkout. Scopes are directories of packages.
+// links fills a directory with links to the entries of another one. Links to packages of the same
+// repository are recreated so that they point into the checkout. Scopes are directories of
+// packages.
 func links(from, to string, depth int) bool {
 	entries, err := os.ReadDir(from)
 	if err != nil || os.Mkdir(to, 0o700) != nil {
-		return false // it is tracked, and there already
+		return false // it is tracked, and already there
 	}
 	for _, e := range entries {
 		old, made := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
@@ -249,12 +252,12 @@ func links(from, to string, depth int) bool {
 			links(old, made, depth-1)
 			continue
 		}
-		_ = os.Symlink(target, made) // one that is not made is missing, and the gates say so
+		_ = os.Symlink(target, made) // a missing link is reported by the gates
 	}
 	return true
 }
 
-// outside reports whether a path lies in no directory of packages around from.
+// outside reports whether a path is in no dependency directory around from.
 func outside(from, name string) bool {
 	for dir := from; ; dir = filepath.Dir(dir) {
 		if _, is := installedAt(dir); is {

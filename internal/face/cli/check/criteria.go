@@ -15,9 +15,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// Criteria runs what is said to show criteria on a clean checkout of exactly one commit, in the sandbox: commands, and
-// gates of the project by their names. It returns the evidence by the check; of a gate that several packages have, the
-// worst.
+// Criteria runs the checks of criteria on a clean checkout of exactly one commit, in the sandbox:
+// commands, and gates of the project by their names. It returns the evidence by check; for a gate
+// that several packages have, the worst result.
 func Criteria(
 	ctx context.Context, a *console.Console, p *app.Repository, settings config.Config, rev string, checks []string,
 ) (map[string]nexus.Evidence, error) {
@@ -62,7 +62,7 @@ func Criteria(
 	return all, nil
 }
 
-// meant returns the gates that a check stands for.
+// meant returns the gates that a check names.
 func meant(dir string, c config.Gates, check string) ([]gate.Gate, error) {
 	if g, ok := detect.Accept(nexus.Criterion{Check: check}); ok {
 		return []gate.Gate{g}, nil

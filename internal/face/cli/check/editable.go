@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// editableInstalls returns the variables that let Python find in a copy what virtual
-// environments look for in the working tree: packages that are installed from
-// there, as pip install -e does. Without them the copy is judged by code that
-// is not its own. The environments are those that were lent, and one that is
-// active; empty is none.
+// editableInstalls returns variables that let Python find, in a copy, packages that virtual
+// environments look up in the working tree because they were installed from there, as by pip
+// install -e. Without them, the gates would test the working tree's code instead of the copy's.
+// The environments are the linked ones, and an active one; empty means none.
 func editableInstalls(from, to string, lent []string, active string) []string {
 	var paths []string
 	for _, env := range append(slices.Clone(lent), active) {
@@ -20,7 +19,8 @@ func editableInstalls(from, to string, lent []string, active string) []string {
 			continue
 		}
 		for _, pattern := range []string{"*.pth", "__editable__*.py"} {
-			files, _ := filepath.Glob(filepath.Join(env, "lib", "python3*", "site-packages", pattern)) // a pattern of ours
+			// The pattern is constant.
+			files, _ := filepath.Glob(filepath.Join(env, "lib", "python3*", "site-packages", pattern))
 			for _, file := range files {
 				for _, dir := range sources(file) {
 					rel, err := filepath.Rel(from, dir)
@@ -37,8 +37,8 @@ func editableInstalls(from, to string, lent []string, active string) []string {
 	return []string{"PYTHONPATH=" + strings.Join(paths, string(os.PathListSeparator))}
 }
 
-// sources returns the directories that a file of site-packages names: a .pth
-// one in a line each, one of setuptools as where each package lies.
+// sources returns the directories that a file of site-packages names: a .pth file has one per
+// line, a file of setuptools the location of each package.
 func sources(file string) []string {
 	info, err := os.Stat(file)
 	if err != nil || info.Size() > 1<<20 {

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// putRight, when --fix asks for it, lets the formatters and linters of a working tree change the files
-// that differ from a commit, and says which did.
+// putRight, with --fix, lets the formatters and linters of a working tree change the files that
+// differ from a commit, and prints which ones changed files.
 func putRight(ctx context.Context, a *console.Console, f checkFlags, r gate.Runner, dir string, gates []gate.Gate) error {
 	if !f.fix {
 		return nil

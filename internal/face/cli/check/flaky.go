@@ -15,14 +15,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// flakyRecord is the record that a tree is judged with.
+// flakyRecord is the quarantine record that a tree is judged with.
 type flakyRecord struct {
 	flaky.QuarantineOn
-	Broken error // why it cannot be read, and spares nothing
+	Broken error // why the record cannot be read and excuses no test
 }
 
-// readFlaky reads the record of a directory, or, where a change is judged, that of
-// its base: a change cannot excuse its own failures.
+// readFlaky reads the record of a directory, or, if a change is judged, of its base: a change
+// cannot excuse its own failures.
 func readFlaky(ctx context.Context, dir, base string, now time.Time) (flakyRecord, error) {
 	s := flakyRecord{QuarantineOn: flaky.QuarantineOn{Day: flaky.DayOf(now)}}
 	var err error
@@ -45,7 +45,7 @@ func readFlaky(ctx context.Context, dir, base string, now time.Time) (flakyRecor
 	return s, err
 }
 
-// judge adds what is to be said about the record itself, if tests ran.
+// judge appends findings about the record itself, if tests ran.
 func (s flakyRecord) judge(dir string, all []nexus.Evidence) []nexus.Evidence {
 	ran := slices.ContainsFunc(all, func(e nexus.Evidence) bool { return e.Counts != (nexus.Counts{}) })
 	e := nexus.Evidence{Gate: flaky.QuarantineGate, State: nexus.Pass, Tree: workingTree}
@@ -64,8 +64,8 @@ func (s flakyRecord) judge(dir string, all []nexus.Evidence) []nexus.Evidence {
 	return append(all, e)
 }
 
-// withoutSpared returns the findings of a gate that the base has too: those that are
-// not left where it was weighed, and of no flaky test.
+// withoutSpared returns the findings that a gate also has on the base: those that the comparison
+// removed, without those of flaky tests.
 func withoutSpared(raw, weighed nexus.Evidence) []nexus.Finding {
 	return slices.DeleteFunc(slices.Clone(raw.Findings), func(f nexus.Finding) bool {
 		return slices.ContainsFunc(weighed.Findings, func(x nexus.Finding) bool {
@@ -74,12 +74,13 @@ func withoutSpared(raw, weighed nexus.Evidence) []nexus.Finding {
 	})
 }
 
-// doubt says about a gate whose tests failed, and passed when they were run again,
-// what it is where there is no base to hold it against: flaky. Failures of
-// tests in quarantine leave it as it is.
+// doubt marks a gate as flaky if its tests failed, passed when they ran again, and there is no
+// base to compare with. Failures of quarantined tests leave the gate unchanged.
 func doubt(e nexus.Evidence, base string) nexus.Evidence {
 	if base != "" || !strings.HasPrefix(e.Why, "flaky: ") {
-		return e // it was compared with that, or the tool itself tried again, as the project configures it
+		// It was compared with a base, or the tool repeated the tests itself, as the project
+		// configures it.
+		return e
 	}
 	for _, x := range e.Flaky {
 		if x.Quarantine != "" {

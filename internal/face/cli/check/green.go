@@ -9,8 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// Green runs every gate of the working tree in the sandbox, and returns what
-// each says.
+// Green runs every gate of the working tree in the sandbox, and returns their evidence.
 func Green(ctx context.Context, a *console.Console) ([]nexus.Evidence, error) {
 	dir, err := a.WorkDir()
 	if err != nil {

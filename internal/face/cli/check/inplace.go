@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// InPlace returns what lets one gate judge the user's checkout as nexus check does, and says nothing about it. It
-// judges only a checkout that has a commit, and no changes.
+// InPlace returns a function that lets one gate judge the user's checkout as nexus check does,
+// without output. It judges only a checkout that has a commit and no changes.
 func InPlace(a *console.Console, repo git.Repo) func(ctx context.Context, commit, gate string) (nexus.Evidence, bool, error) {
 	return func(ctx context.Context, commit, gate string) (none nexus.Evidence, ok bool, err error) {
 		head, _, err := repo.Head(ctx)

@@ -20,9 +20,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 )
 
-// mutants puts faults into the lines that are new since the base, and says
-// last which of them no test notices. It works on a copy: the working tree is
-// the user's.
+// mutants puts faults into the lines that are new since the base, and appends the faults that no
+// test detects. It works on a copy: the working tree belongs to the user.
 func mutants(ctx context.Context, a *console.Console, f checkFlags, dir string, settings config.Config, all []nexus.Evidence) ([]nexus.Evidence, error) {
 	repo, err := git.Find(ctx, dir)
 	if err != nil {
@@ -79,7 +78,7 @@ func mutants(ctx context.Context, a *console.Console, f checkFlags, dir string, 
 	return append(all, report.Evidence(workingTree, settings.Mutation.Mode == "block")), nil
 }
 
-// tested returns the gates that run tests, of those that were asked for.
+// tested returns the test gates among the requested ones.
 func tested(gates []gate.Gate, names []string) []gate.Gate {
 	var all []gate.Gate
 	for _, g := range gates {
@@ -91,11 +90,11 @@ func tested(gates []gate.Gate, names []string) []gate.Gate {
 	return all
 }
 
-// seed stands for a base and what is new since.
+// seed returns a value that identifies a base and the new lines since.
 func seed(commit string, files []mutate.File) string {
 	sum := sha256.New()
 	for _, f := range append(files, mutate.File{Path: commit}) {
-		_, _ = fmt.Fprintf(sum, "%s\x00%s\x00", f.Path, f.Text) // a hash takes all
+		_, _ = fmt.Fprintf(sum, "%s\x00%s\x00", f.Path, f.Text) // a hash accepts all writes
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }

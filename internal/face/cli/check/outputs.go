@@ -8,11 +8,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// outputs has what gates printed, and what they said before that was weighed,
-// by its hash. One goroutine uses it.
+// outputs stores the output of gates, and their evidence before the comparison with a base, by
+// hash. One goroutine uses it.
 type outputs map[string][]byte
 
-// Put keeps a text.
+// Put stores a text and returns its hash.
 func (m outputs) Put(data []byte) (string, error) {
 	sum := sha256.Sum256(data)
 	name := hex.EncodeToString(sum[:])
@@ -20,7 +20,7 @@ func (m outputs) Put(data []byte) (string, error) {
 	return name, nil
 }
 
-// Get finds it.
+// Get returns the text with a hash.
 func (m outputs) Get(name string) ([]byte, error) {
 	if data, ok := m[name]; ok {
 		return data, nil
@@ -28,7 +28,7 @@ func (m outputs) Get(name string) ([]byte, error) {
 	return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "no output " + name + " is stored", Hint: "Run the gate again."}
 }
 
-// unweighed returns evidence as it was before it was compared with a base.
+// unweighed returns evidence as it was before the comparison with a base.
 func (m outputs) unweighed(e nexus.Evidence) nexus.Evidence {
 	var raw nexus.Evidence
 	if json.Unmarshal(m[e.Raw], &raw) == nil && raw.Gate == e.Gate {
@@ -37,7 +37,7 @@ func (m outputs) unweighed(e nexus.Evidence) nexus.Evidence {
 	return e
 }
 
-// plainOutput takes from evidence what leads nowhere once the command has ended.
+// plainOutput removes references from evidence that are invalid after the command has ended.
 func plainOutput(all []nexus.Evidence) []nexus.Evidence {
 	for i := range all {
 		all[i].Raw, all[i].Output, all[i].All = "", "", ""

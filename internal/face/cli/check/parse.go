@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// most is the most that is read of an output.
+// most limits the input of parse, in bytes.
 const most = 256 << 20
 
 // parseFlags are the flags of `parse`.
@@ -31,14 +31,14 @@ type parseFlags struct {
 	exitSet, tests, list         bool
 }
 
-// understood is what `parse` prints.
+// understood is the JSON output of `parse`.
 type understood struct {
 	Format   string          `json:"format"`
 	State    nexus.GateState `json:"state"`
 	Why      string          `json:"why,omitzero"`
 	Findings []nexus.Finding `json:"findings"`
 	Counts   nexus.Counts    `json:"counts"`
-	Counted  bool            `json:"counted"` // the output says how many tests ran
+	Counted  bool            `json:"counted"` // the output contains the number of tests
 	Flaky    []nexus.Flake   `json:"flaky,omitempty"`
 	Coverage raw.Coverage    `json:"coverage,omitzero"`
 }
@@ -128,7 +128,7 @@ func parseOutput(a *console.Console, f parseFlags, args []string) error {
 	return write(a, shape, verdict.Of([]nexus.Evidence{e}), u)
 }
 
-// whichOf tells a format from a file.
+// whichOf decides whether an argument is a format or a file.
 func whichOf(args []string) (format, file string, err error) {
 	switch {
 	case len(args) == 0:
@@ -156,7 +156,7 @@ func readAll(in io.Reader, file string) ([]byte, error) {
 				Hint: "Name a file that exists, or - for standard input.",
 			}
 		}
-		defer func() { _ = f.Close() }() // only read
+		defer func() { _ = f.Close() }() // read-only
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, most))

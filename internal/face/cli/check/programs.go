@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// lentPrograms returns variables with which the programs of a virtual environment
-// come first, as in the worktrees of a run: those of the one that is nearest to
-// a directory of the tree, on the way up. Without one they are as they were.
+// lentPrograms returns variables that put the programs of a virtual environment first, as in the
+// worktrees of a run: the nearest environment at or above a directory of the tree. Without one,
+// the variables are unchanged.
 func lentPrograms(tree, dir string, vars []string) []string {
 	rel := filepath.Clean(filepath.FromSlash(dir))
 	if !filepath.IsLocal(rel) {
@@ -25,7 +25,7 @@ func lentPrograms(tree, dir string, vars []string) []string {
 	}
 }
 
-// last returns what a variable is set to at last.
+// last returns the last value of a variable.
 func last(vars []string, name string) string {
 	value := ""
 	for _, v := range vars {

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
-// concerned puts the gates that run the tests which a change concerns before
-// those that run all, and says where there are none.
+// concerned inserts gates with the tests related to a change before those that run all tests, and
+// prints a note for each gate that has none.
 func concerned(ctx context.Context, a *console.Console, dir, rev string, gates []gate.Gate) ([]gate.Gate, error) {
 	files, err := change.Files(ctx, dir, rev)
 	if err != nil {

@@ -20,19 +20,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
 
-// reviewReport is what came of a review: the object of `nexus review`.
+// reviewReport is the result of a review and the JSON output of `nexus review`.
 type reviewReport struct {
 	State    nexus.GateState `json:"state"` // pass, fail: it blocks, or unverifiable: it was not reviewed
 	Approved bool            `json:"approved"`
 	Summary  string          `json:"summary"`
 	Base     string          `json:"base"` // commit that it is compared with
-	Tree     string          `json:"tree"` // git tree that was read
+	Tree     string          `json:"tree"` // reviewed git tree
 	Findings []nexus.Finding `json:"findings"`
 	Readers  []nexus.Reader  `json:"readers"`
 	Spent    nexus.Money     `json:"spent"`
 }
 
-// evidence returns the report as that of a gate.
+// evidence returns the report as evidence of a gate.
 func (r reviewReport) evidence() nexus.Evidence {
 	e := nexus.Evidence{Gate: review.Gate, State: r.State, Tree: r.Tree, Command: "nexus review", Why: r.Summary}
 	for _, f := range r.Findings {
@@ -48,10 +48,10 @@ func (r reviewReport) evidence() nexus.Evidence {
 	return e
 }
 
-// reviewTries is how often a reader that cannot be read is replaced.
+// reviewTries limits how often a reviewer with an unreadable answer is replaced.
 const reviewTries = 2
 
-// reviewChange lets models read a change.
+// reviewChange lets models review a change.
 func reviewChange(ctx context.Context, a *console.Console, c config.Config, o reviewOrder, traffic provider.Traffic) (r reviewReport, err error) {
 	people, err := review.PersonasNamed(c.Personas)
 	if err != nil {
@@ -100,8 +100,8 @@ func reviewChange(ctx context.Context, a *console.Console, c config.Config, o re
 	return r, nil
 }
 
-// read lets one reader read, and another model in its place where that one
-// cannot be read. Without money there is no review, and that is an error.
+// read lets one reviewer review, and another model in its place if the answer is unreadable.
+// Without budget there is no review, which is an error.
 func (s *reviewSubject) read(ctx context.Context, a *console.Console, sitting *app.Adhoc, seat review.Reader) (review.Opinion, error) {
 	var o review.Opinion
 	failed := ""
@@ -122,7 +122,7 @@ func (s *reviewSubject) read(ctx context.Context, a *console.Console, sitting *a
 		case said.Outcome != nexus.Accepted || len(said.Handin) == 0:
 			o.Given = nexus.ReviewGiven{Summary: "the reviewer did not finish: " + cmp.Or(said.Why, string(said.Outcome))}
 		default:
-			o.Given, _ = review.Parse(said.Handin) // one that cannot be read says so itself
+			o.Given, _ = review.Parse(said.Handin) // an unreadable opinion reports that itself
 			o.Given = review.Verify(o.Given, change.FileVersions(ctx, s.repo, s.dir, s.from))
 		}
 		if o.Given.Reviewed {
@@ -134,12 +134,12 @@ func (s *reviewSubject) read(ctx context.Context, a *console.Console, sitting *a
 	return o, nil
 }
 
-// replaceable reports whether another model may do what one could not.
+// replaceable reports whether another model may succeed after this error.
 func replaceable(err error) bool {
 	return errors.Is(err, &nexus.Error{Code: nexus.CodeProvider}) || errors.Is(err, &nexus.Error{Code: nexus.CodeLimit})
 }
 
-// brief tells a reader what to read.
+// brief returns the prompt of a reviewer.
 func (s *reviewSubject) brief(id nexus.SessionID, seat review.Reader) string {
 	task := nexus.Task{ID: "review", Title: "Review " + s.title}
 	if len(s.words) > 0 {

@@ -168,7 +168,7 @@ func checkTree(ctx context.Context, a *console.Console, f checkFlags, shape stri
 	return ends(v.State)
 }
 
-// ends returns the exit code that a verdict comes to.
+// ends returns the exit code of a verdict.
 func ends(state nexus.GateState) error {
 	switch state {
 	case nexus.Pass:
@@ -177,10 +177,10 @@ func ends(state nexus.GateState) error {
 		return console.ExitError(console.CodeFailed)
 	case nexus.NotRun, nexus.Environmental, nexus.Unverifiable:
 	}
-	return console.ExitError(console.CodePartial) // nobody can tell
+	return console.ExitError(console.CodePartial) // the result is unknown
 }
 
-// pickGates returns the gates of a directory that were asked for.
+// pickGates returns the requested gates of a directory.
 func pickGates(dir string, c config.Gates, names []string) ([]gate.Gate, error) {
 	all, err := detect.Gates(dir, c)
 	if err != nil || len(names) == 0 {
@@ -204,12 +204,12 @@ func pickGates(dir string, c config.Gates, names []string) ([]gate.Gate, error) 
 	return picked, nil
 }
 
-// asked reports whether a gate is one of those that are named.
+// asked reports whether a gate is one of the named gates.
 func asked(names []string, g gate.Gate) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return g.Name == n || detect.Step(g.Name) == n })
 }
 
-// off returns the gates that are turned off, where all are asked for.
+// off returns the gates that are turned off, if all gates are requested.
 func (f checkFlags) off(dir string, c config.Gates) ([]string, error) {
 	if len(f.gates) > 0 {
 		return nil, nil
@@ -241,19 +241,18 @@ func listGates(a *console.Console, gates []gate.Gate, off []string) error {
 	})
 }
 
-// gateResults is what gates say about a working tree.
+// gateResults are the results of the gates on a working tree.
 type gateResults struct {
-	gates  []gate.Gate // that were to judge
+	gates  []gate.Gate // the requested gates
 	all    []nexus.Evidence
 	turned []verdict.FixedTests
-	before []nexus.Finding // that the base has too
-	base   string          // what it was compared with, for people
+	before []nexus.Finding // findings that the base also has
+	base   string          // name of the base, for people
 	taken  measure.Measurements
-	looked treeSnapshot // the working tree before the gates; zero where none judged
+	looked treeSnapshot // the working tree before the gates; zero if no gate ran
 }
 
-// judge runs the gates and says how each ends, and what was measured beside
-// them.
+// judge runs the gates, prints the result of each, and takes the measurements.
 func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (got gateResults, err error) {
 	if got.gates = gates; len(gates) == 0 && f.base == "" {
 		return got, nil
@@ -317,7 +316,7 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 	return got, nil
 }
 
-// compare adds what the base says about a gate's evidence; nil adds nothing.
+// compare adds the comparison with the base to a gate's evidence; a nil base adds nothing.
 func (b *base) compare(ctx context.Context, a *console.Console, got *gateResults, g gate.Gate, e nexus.Evidence, said outputs) error {
 	if b == nil {
 		return nil
@@ -328,8 +327,8 @@ func (b *base) compare(ctx context.Context, a *console.Console, got *gateResults
 	return err
 }
 
-// aside returns what says why a gate does not concern a change. One that is
-// named judges in any case.
+// aside returns a function with the reason why a gate is skipped for a change. A named gate is
+// never skipped.
 func aside(names, files []string, of monorepo.Effect) func(gate.Gate) string {
 	return func(g gate.Gate) string {
 		if len(names) > 0 && asked(names, g) {
@@ -342,17 +341,16 @@ func aside(names, files []string, of monorepo.Effect) func(gate.Gate) string {
 	}
 }
 
-// effect returns which packages of a directory a change may break; any of them where
-// the settings let all be judged.
+// effect returns the packages of a directory that a change may break; all packages if the
+// settings require that.
 func effect(dir string, c config.Gates, files []string) monorepo.Effect {
-	if c.Scope == "all" || app.WorkTreeRoot(dir) != dir { // files are named from the top
+	if c.Scope == "all" || app.WorkTreeRoot(dir) != dir { // file names are relative to the top
 		return monorepo.Effect{}
 	}
 	return monorepo.Read(os.DirFS(dir)).Effect(files)
 }
 
-// own returns what runs gates on the working tree itself, and the record of
-// tests in quarantine that it has.
+// own returns a runner for the working tree itself, and the working tree's quarantine record.
 func own(ctx context.Context, a *console.Console, f checkFlags, box *sandbox.Box, dir, cache string, settings config.Config) (r gate.Runner, s flakyRecord, err error) {
 	if r, err = runner(a, box, dir, cache, settings); err != nil {
 		return r, s, err
@@ -380,14 +378,14 @@ func own(ctx context.Context, a *console.Console, f checkFlags, box *sandbox.Box
 	return r, s, err
 }
 
-// cacheOf returns where what the gates of a directory, or of what a state is of, build is kept.
+// cacheOf returns the build cache of the gates of a directory or of a repository's state.
 func cacheOf(a *console.Console, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(a.Home("XDG_CACHE_HOME", ".cache"), "nexus", "check", hex.EncodeToString(sum[:8]))
 }
 
-// outsideOf returns a directory for what is made to judge a tree: the cache, or,
-// where that lies within the tree, one of the system's.
+// outsideOf returns a directory for the copies that are made to judge a tree: the cache, or, if
+// that is inside the tree, a temporary directory of the system.
 func outsideOf(dir, cache string) string {
 	if rel, err := filepath.Rel(dir, cache); err == nil && filepath.IsLocal(rel) {
 		return filepath.Join(os.TempDir(), "nexus-"+filepath.Base(cache))
@@ -395,7 +393,7 @@ func outsideOf(dir, cache string) string {
 	return cache
 }
 
-// runner returns what runs gates in a directory.
+// runner returns a runner for gates in a directory.
 func runner(a *console.Console, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
 	setup, err := gate.Prepare(dir, cache)
 	if err != nil {
@@ -408,8 +406,7 @@ func runner(a *console.Console, box *sandbox.Box, dir, cache string, settings co
 	}, nil
 }
 
-// shareBuilds lets the Go tools read what the user's own builds have made,
-// without writing there.
+// shareBuilds lets the Go tools read, but not write, the user's own build cache.
 func shareBuilds(a *console.Console, cache string, s *gate.Setup) {
 	dir := a.Env("GOCACHE")
 	if home, err := os.UserCacheDir(); dir == "" && err == nil {
@@ -423,7 +420,7 @@ func shareBuilds(a *console.Console, cache string, s *gate.Setup) {
 	s.Readable = append(s.Readable, exe, filepath.Clean(dir))
 }
 
-// summarize appends a summary to a file, if there is one.
+// summarize appends a summary to a file, if a path is given.
 func summarize(path, text string) error {
 	if path == "" {
 		return nil

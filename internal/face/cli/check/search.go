@@ -29,27 +29,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// Search says what is looked for.
+// Search describes a search for work.
 type Search struct {
 	Strategies []string // empty: those of discover.strategies
-	Plugin     string   // the one plugin that is asked; empty: all
-	Only       string   // the ID of the finding that is wanted; empty: all
-	At         string   // commit or branch that is looked at; empty: the last commit
-	Fresh      bool     // look again, whatever is kept
-	Quiet      bool     // say nothing of what is being done
+	Plugin     string   // the only plugin to ask; empty: all
+	Only       string   // ID of the only wanted finding; empty: all
+	At         string   // commit or branch to search; empty: the last commit
+	Fresh      bool     // ignore the cache
+	Quiet      bool     // print no progress
 	Traffic    provider.Traffic
 
-	Most  nexus.Money                                   // that models may cost; 0: as much as a run
-	Keep  func(facts ...nexus.Fact) error               // records what models cost, as it is paid; nil: nobody does
-	Agree func(ctx context.Context, price string) error // asks whether a model may be paid; nil: whoever named it agreed
+	Most  nexus.Money                                   // limit for models; 0: the limit of a run
+	Keep  func(facts ...nexus.Fact) error               // records the cost of models; nil: not recorded
+	Agree func(ctx context.Context, price string) error // asks whether a model may be paid; nil: agreed already
 }
 
-// patience is how long a search is silent.
+// patience is the time before a search prints progress.
 const patience = time.Second
 
-// Discover looks for work in the last commit of the repository, and marks the items of the backlog
-// that are done. A plugin that does not answer is an error where it is named or required, and
-// reported otherwise.
+// Discover searches the last commit of the repository for work, and marks the finished items of
+// the backlog. A plugin that does not answer is an error if it is named or required, and is
+// otherwise reported.
 func Discover(ctx context.Context, a *console.Console, q Search) (discover.Result, error) {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
@@ -66,12 +66,12 @@ func Discover(ctx context.Context, a *console.Console, q Search) (discover.Resul
 		return r, err
 	}
 	if q.At != "" {
-		return r, nil // nobody looks over the shoulder of who works in the checkout
+		return r, nil // only a search of the last commit marks items
 	}
 	return r, h.finish(ctx, o, r)
 }
 
-// at is what is looked at.
+// at returns the commit to search.
 func (q Search) at() string { return cmp.Or(q.At, "HEAD") }
 
 // discovery is one search.
@@ -80,10 +80,10 @@ type discovery struct {
 	p        *app.Repository
 	q        Search
 	settings config.Config
-	commit   string // that is looked at
+	commit   string // the searched commit
 }
 
-// options says where to look, and for what.
+// options returns the options of the search.
 func (h *discovery) options(ctx context.Context) (o discover.Options, err error) {
 	a, p := h.a, h.p
 	if h.settings, _, err = a.Settings(); err != nil {
@@ -168,7 +168,8 @@ func (h *discovery) openAt(ctx context.Context, commit string) (*discover.Checko
 		return nil, err
 	}
 	if out := r.Net; out != nil {
-		// What asks a registry about one file is let out as "outdated", whichever file that is.
+		// A command that queries a registry about one file uses the egress rules of "outdated",
+		// for every file.
 		r.Net = func(name string) *egress.Gateway {
 			kind, _, _ := strings.Cut(name, ": ")
 			return out(kind)
@@ -194,7 +195,7 @@ func (h *discovery) openAt(ctx context.Context, commit string) (*discover.Checko
 	}, nil
 }
 
-// Red returns the gates that do not let a commit through.
+// Red returns the gates that a commit fails.
 func Red(ctx context.Context, a *console.Console, at string) (red []string, err error) {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
@@ -222,7 +223,7 @@ func Red(ctx context.Context, a *console.Console, at string) (red []string, err 
 	return red, nil
 }
 
-// plugins asks the plugins that discover, or the one that is named.
+// plugins asks the discovery plugins, or the named one.
 func (h *discovery) plugins(ctx context.Context, open func(context.Context) (*discover.Checkout, error)) (all []finding.Finding, err error) {
 	host, err := h.a.Discoverers(ctx, h.p, h.q.Plugin)
 	if err != nil || len(host.Plugins) == 0 {
@@ -252,10 +253,10 @@ func (h *discovery) plugins(ctx context.Context, open func(context.Context) (*di
 	return all, nil
 }
 
-// mostIssues is how many issues are listed.
+// mostIssues limits the listed issues.
 const mostIssues = 50
 
-// issues lists the open issues of the project that the remote origin names.
+// issues lists the open issues of the project behind the remote origin.
 func (h *discovery) issues(ctx context.Context) ([]discover.Issue, string, error) {
 	ref, err := h.a.ForgeRef(ctx)
 	if err != nil {
@@ -275,10 +276,10 @@ func (h *discovery) issues(ctx context.Context) ([]discover.Issue, string, error
 	return all, "", nil
 }
 
-// ideasFiles is how many files a suggester is told to read first.
+// ideasFiles limits the files that a suggester is asked to read first.
 const ideasFiles = 12
 
-// ideas lets a model suggest improvements, and says before what that costs.
+// ideas lets a model suggest improvements, and shows the price first.
 func (h *discovery) ideas(ctx context.Context, b *discover.Checkout) ([]finding.Finding, nexus.Money, error) {
 	survey, err := codemap.SurveyCommit(ctx, h.p.Repo, h.commit, nil)
 	if err != nil {
@@ -321,7 +322,7 @@ func (h *discovery) ideas(ctx context.Context, b *discover.Checkout) ([]finding.
 	return all, session.Spent(), err
 }
 
-// suggested asks a model what to do, and reads its answer.
+// suggested asks a model for suggestions, and parses its answer.
 func (h *discovery) suggested(ctx context.Context, session *app.Adhoc, b *discover.Checkout, names []string) ([]finding.Finding, error) {
 	const id = nexus.SessionID("discover.1/suggester.1")
 	said, err := session.Ask(ctx, app.SessionRequest{
@@ -331,7 +332,7 @@ func (h *discovery) suggested(ctx context.Context, session *app.Adhoc, b *discov
 	case err != nil:
 		return nil, err
 	case said.Outcome == nexus.Refused && h.q.Most > 0:
-		return nil, errors.New(said.Why) // the loop goes on without
+		return nil, errors.New(said.Why) // the loop continues without suggestions
 	case said.Outcome == nexus.Refused:
 		return nil, &nexus.Error{
 			Code: nexus.CodeBudget, Message: said.Why,
@@ -346,7 +347,7 @@ func (h *discovery) suggested(ctx context.Context, session *app.Adhoc, b *discov
 	})
 }
 
-// finish marks the items of the backlog that are done, and moves their files in the task folder.
+// finish marks the finished items of the backlog, and moves their files in the task folder.
 func (h *discovery) finish(ctx context.Context, o discover.Options, r discover.Result) error {
 	items, err := h.a.Backlog(h.p).MarkDone(ctx, r.Green, r.Commit)
 	if err != nil {
@@ -362,7 +363,7 @@ func (h *discovery) finish(ctx context.Context, o discover.Options, r discover.R
 	return err
 }
 
-// Finding returns the finding with an ID. Its check fails.
+// Finding returns the finding with an ID. Its check must fail.
 func Finding(ctx context.Context, a *console.Console, id string) (finding.Finding, error) {
 	of, rest, ok := strings.Cut(id, "/")
 	if !ok || of == "" || rest == "" {

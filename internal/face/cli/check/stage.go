@@ -18,21 +18,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// stage is where gates judge a working tree, which stays as it is: the tree in
-// its own place, under a layer that takes what they write, or a copy of it.
+// stage is the place in which gates judge a working tree without changing it: the tree itself
+// under an overlay that receives their writes, or a copy.
 type stage struct {
-	dir  string              // where they run
+	dir  string              // directory in which they run
 	from string              // the working tree
-	over string              // the layer; empty for a copy
-	base bool                // it is compared with one
-	look func() treeSnapshot // at the working tree
-	copy treeCheckout        // zero for a layer
+	over string              // overlay directory; empty for a copy
+	base bool                // the tree is compared with a base
+	look func() treeSnapshot // snapshot of the working tree
+	copy treeCheckout        // zero for an overlay
 	done func()
 }
 
-// newStage makes one. What is compared with a base is in a copy that has what
-// the base's checkout has, and nothing that git ignores, as the train has it.
-// Else it is the tree as it lies there, with all that was built in it.
+// newStage creates a stage. A tree that is compared with a base is copied with the same content
+// as the base's checkout, without ignored files, as the landing queue has it. Otherwise the gates
+// see the tree in place, with all its build output.
 func newStage(ctx context.Context, box *sandbox.Box, look func() treeSnapshot, dir, cache string, alike bool) (*stage, error) {
 	s := &stage{dir: dir, from: dir, base: alike, look: look}
 	if !alike {
@@ -53,7 +53,7 @@ func newStage(ctx context.Context, box *sandbox.Box, look func() treeSnapshot, d
 	return s, nil
 }
 
-// staged makes a stage, and a runner that judges there.
+// staged creates a stage, and a runner for it.
 func staged(ctx context.Context, a *console.Console, own gate.Runner, box *sandbox.Box, look func() treeSnapshot, dir, cache string, settings config.Config, alike bool) (*stage, gate.Runner, error) {
 	s, err := newStage(ctx, box, look, dir, outsideOf(dir, cache), alike)
 	if err != nil {
@@ -66,8 +66,8 @@ func staged(ctx context.Context, a *console.Console, own gate.Runner, box *sandb
 	return s, r, err
 }
 
-// place returns a directory that no other process has, empty. It is the same
-// each time, as long as nobody else has it: what compilers keep names it.
+// place returns an empty directory that no other process uses. It is the same each time unless
+// another process has it, because compiler caches contain its name.
 func place(cache, name string) (dir string, release func(), err error) {
 	mine, err := portslot.Take(filepath.Join(cache, "places"), name)
 	if err != nil {
@@ -80,8 +80,8 @@ func place(cache, name string) (dir string, release func(), err error) {
 	return dir, func() { _ = mine.Release() }, nil
 }
 
-// layered makes a layer over the working tree, and reports false where none
-// works here. What is mounted within the tree would not be seen through it.
+// layered puts an overlay over the working tree, and reports false if that does not work here.
+// Mounts within the tree would not be visible through it.
 func (s *stage) layered(ctx context.Context, box *sandbox.Box, cache string) (bool, error) {
 	if mountedBelow(s.dir) {
 		return false, nil
@@ -90,7 +90,7 @@ func (s *stage) layered(ctx context.Context, box *sandbox.Box, cache string) (bo
 	if err != nil {
 		return false, err
 	}
-	s.done = func() { _ = os.RemoveAll(over); release() } // what gates wrote
+	s.done = func() { _ = os.RemoveAll(over); release() } // writes of the gates
 	if err := sandbox.MakeLayer(over); err != nil || !box.SupportsLayer(ctx, s.dir, over) {
 		s.done()
 		return false, err
@@ -99,8 +99,7 @@ func (s *stage) layered(ctx context.Context, box *sandbox.Box, cache string) (bo
 	return true, nil
 }
 
-// mountedBelow reports whether something is mounted below a directory, or
-// nobody can say.
+// mountedBelow reports whether a directory contains a mount point, or that is unknown.
 func mountedBelow(dir string) bool {
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -116,8 +115,8 @@ func mountedBelow(dir string) bool {
 	return false
 }
 
-// copied makes the copy: what git would commit, and, where it is not held
-// against a base, what git ignores.
+// copied makes the copy: all files that git would commit, and, without a base, also ignored
+// files.
 func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 	if working := s.working(ctx); working != nil {
 		user := s.look().repo
@@ -127,7 +126,8 @@ func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 		}
 		return err
 	}
-	if err := os.Mkdir(s.dir, 0o700); err != nil { // git knows nothing of it, or has no commit yet
+	// Outside a repository, or before the first commit, the whole directory is copied.
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		return err
 	}
 	lent, err := copyAll(s.from, s.dir)
@@ -135,8 +135,8 @@ func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 	return err
 }
 
-// working returns what git has of the working tree, nil where it knows nothing
-// of it, or has no commit yet.
+// working returns the working tree as stored by git; nil outside a repository, or before the
+// first commit.
 func (s *stage) working(ctx context.Context) *storedTree {
 	l := s.look()
 	if l.repo.Dir == "" || s.from != l.repo.Work {
@@ -145,7 +145,7 @@ func (s *stage) working(ctx context.Context) *storedTree {
 	if l.stored != nil {
 		return l.stored
 	}
-	working, err := readWorking(ctx, l.repo) // the first look was not kept: it would be in the tree
+	working, err := readWorking(ctx, l.repo) // the first snapshot was not kept: it would be in the tree
 	if err != nil {
 		return nil
 	}
@@ -154,8 +154,8 @@ func (s *stage) working(ctx context.Context) *storedTree {
 	return working
 }
 
-// runner returns a runner that judges here, with what one for the working tree
-// has of the configuration and the record.
+// runner returns a runner for the stage, with the configuration and the quarantine record of the
+// working tree's runner.
 func (s *stage) runner(a *console.Console, own gate.Runner, box *sandbox.Box, cache string, settings config.Config) (gate.Runner, error) {
 	if s.over != "" {
 		return s.fit(a, own), nil
@@ -165,7 +165,7 @@ func (s *stage) runner(a *console.Console, own gate.Runner, box *sandbox.Box, ca
 	return s.fit(a, r), err
 }
 
-// fit lets a runner judge here.
+// fit configures a runner for the stage.
 func (s *stage) fit(a *console.Console, r gate.Runner) gate.Runner {
 	if s.over != "" {
 		r.Over, r.Reset, r.Wrote = s.over, s.clear, s.wrote
@@ -181,8 +181,7 @@ func (s *stage) fit(a *console.Console, r gate.Runner) gate.Runner {
 	return programmed(r, s.dir)
 }
 
-// programmed lets the gates of a tree find the programs of its virtual
-// environments first.
+// programmed puts the programs of the tree's virtual environments first on a runner's path.
 func programmed(r gate.Runner, dir string) gate.Runner {
 	setup := gate.Setup{Env: r.Env, Readable: r.Readable, Writable: r.Writable}
 	r.Own = func(g gate.Gate) (gate.Setup, func() error, error) {
@@ -193,8 +192,8 @@ func programmed(r gate.Runner, dir string) gate.Runner {
 	return r
 }
 
-// clear takes away what a gate wrote, but for what git ignores: that stays for
-// the gates that follow, unless they are to see nothing of it.
+// clear removes a gate's writes except ignored files. Those remain for the next gates, unless
+// bare is set.
 func (s *stage) clear(ctx context.Context, bare bool) error {
 	l, done, err := s.layer()
 	if err != nil {
@@ -239,11 +238,11 @@ func (s *stage) layer() (sandbox.Layer, func(), error) {
 	if err != nil {
 		return sandbox.Layer{}, nil, err
 	}
-	return sandbox.Layer{Dir: s.over, Tree: root}, func() { _ = root.Close() }, nil // only read
+	return sandbox.Layer{Dir: s.over, Tree: root}, func() { _ = root.Close() }, nil // read-only
 }
 
-// held sorts what a layer holds into what git ignores and the rest. Where there
-// is no git, what is new counts as ignored.
+// held splits the files in an overlay into ignored files and the rest. Without git, new files
+// count as ignored.
 func (s *stage) held(ctx context.Context, l sandbox.Layer) (rest, ignored []string, err error) {
 	names, err := l.Names()
 	if err != nil || len(names) == 0 {
@@ -267,7 +266,7 @@ func (s *stage) held(ctx context.Context, l sandbox.Layer) (rest, ignored []stri
 	out, err := repo.RunIn(ctx, strings.NewReader(ask.String()), "check-ignore", "-z", "--stdin")
 	if x, ok := errors.AsType[*git.ExitError](err); err != nil && !ok {
 		return nil, nil, err
-	} else if ok && x.Status != 1 { // such as a name within a submodule: nothing stays
+	} else if ok && x.Status != 1 { // such as a name within a submodule: none counts as ignored
 		return names, nil, nil
 	}
 	yes := map[string]bool{}

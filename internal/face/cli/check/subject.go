@@ -12,20 +12,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// reviewOrder says what is reviewed.
+// reviewOrder selects the change to review.
 type reviewOrder struct {
-	Range  string // A..B, A...B, or A for what came since it; empty: what is not committed
-	Base   string // what came since the common ancestor with this
-	Staged bool   // what is staged, and nothing else
+	Range  string // A..B, A...B, or A for the changes since A; empty: the uncommitted changes
+	Base   string // the changes since the common ancestor with this
+	Staged bool   // only the staged changes
 }
 
-// reviewSubject is a change, and a copy of the tree that it leads to.
+// reviewSubject is a change, and a copy of the tree after it.
 type reviewSubject struct {
-	repo     git.Repo // a scratch one that reads the user's
-	head     string   // the user's commit when the scratch one was made
+	repo     git.Repo // a scratch repository that reads the user's
+	head     string   // the user's commit when the scratch repository was created
 	staging  string   // the user's index
 	dir      string   // the copy
-	at       string   // holds all of it
+	at       string   // parent directory of all of it
 	from, to string   // commit and tree
 	title    string
 	words    []string // first lines of the commits, oldest first
@@ -35,8 +35,8 @@ type reviewSubject struct {
 // remove deletes the copy.
 func (s *reviewSubject) remove() { _ = os.RemoveAll(s.at) }
 
-// openReview finds the change and copies the tree. Nothing is written to the user's
-// repository: what is not committed yet is stored in a scratch one.
+// openReview finds the change and copies the tree. It writes nothing to the user's repository:
+// uncommitted changes are stored in a scratch repository.
 func openReview(ctx context.Context, user git.Repo, o reviewOrder) (s *reviewSubject, err error) {
 	s = &reviewSubject{}
 	if s.at, err = os.MkdirTemp("", "nexus-review-"); err != nil {
@@ -76,12 +76,11 @@ func openReview(ctx context.Context, user git.Repo, o reviewOrder) (s *reviewSub
 	return s, nil
 }
 
-// storedTree is the working tree of a repository as it was when somebody
-// looked, stored in a scratch repository that reads the user's. Close must be
-// called.
+// storedTree is a snapshot of a repository's working tree, stored in a scratch repository that
+// reads the user's. Close must be called.
 type storedTree struct {
-	Repo git.Repo // the scratch one
-	Hash string   // of the tree, new files included and what git ignores left out
+	Repo git.Repo // the scratch repository
+	Hash string   // of the tree, with new files and without ignored ones
 
 	subject *reviewSubject
 	user    git.Repo
@@ -106,17 +105,17 @@ func readWorking(ctx context.Context, user git.Repo) (*storedTree, error) {
 	return w, nil
 }
 
-// again looks once more and returns the hash of the working tree as it is now.
-// Only files that changed since are read.
+// again returns the hash of the current working tree. It reads only files that changed since the
+// last snapshot.
 func (w *storedTree) again(ctx context.Context) (string, error) {
 	return w.subject.store(ctx, w.user)
 }
 
-// Close deletes what was stored.
+// Close deletes the stored tree.
 func (w *storedTree) Close() { w.subject.remove() }
 
-// open makes the scratch repository, which reads the objects of the user's. It
-// fails if that has no commit.
+// open creates the scratch repository, which reads the objects of the user's. It fails if that
+// has no commit.
 func (s *reviewSubject) open(ctx context.Context, user git.Repo) error {
 	told, err := user.Line(ctx, "rev-parse", "--path-format=absolute", "--show-object-format", "HEAD^{commit}", "--git-common-dir", "--git-path", "index")
 	if err != nil {
@@ -144,7 +143,7 @@ func (s *reviewSubject) open(ctx context.Context, user git.Repo) error {
 	return err
 }
 
-// ends finds the commit and the tree between which the change lies.
+// ends finds the commit before the change and the tree after it.
 func (s *reviewSubject) ends(ctx context.Context, user git.Repo, o reviewOrder) error {
 	var err error
 	from, to, both := strings.Cut(o.Range, "..")
@@ -212,10 +211,10 @@ func ancestor(ctx context.Context, r git.Repo, a, b string) (string, error) {
 	return base, err
 }
 
-// maxWords bounds the commits whose words are told.
+// maxWords limits the commits whose subjects are shown.
 const maxWords = 50
 
-// subjects reads what the commits say about themselves.
+// subjects reads the subjects of the commits.
 func (s *reviewSubject) subjects(ctx context.Context, r git.Repo, tip string) error {
 	out, err := r.Run(ctx, "log", "--reverse", "--no-merges", "--format=%s", fmt.Sprintf("--max-count=%d", maxWords), s.from+".."+tip)
 	for line := range strings.Lines(out) {
@@ -224,12 +223,12 @@ func (s *reviewSubject) subjects(ctx context.Context, r git.Repo, tip string) er
 	return err
 }
 
-// working stores the working tree, new files included, and returns its tree.
+// working stores the working tree, with new files, and returns its tree.
 func (s *reviewSubject) working(ctx context.Context, user git.Repo) (string, error) {
 	r := s.repo
 	r.Work, r.Index = user.Work, s.index()
 	if err := s.seed(ctx, r); err != nil {
-		_ = os.Remove(r.Index) // git makes another
+		_ = os.Remove(r.Index) // git creates another
 		if _, err := r.Run(ctx, "read-tree", s.head); err != nil {
 			return "", fmt.Errorf("read the working tree: %w", err)
 		}
@@ -237,8 +236,8 @@ func (s *reviewSubject) working(ctx context.Context, user git.Repo) (string, err
 	return s.store(ctx, user)
 }
 
-// store adds to the index, which is of an earlier state of the working tree,
-// what the working tree holds now, and returns its tree.
+// store updates the index, which describes an earlier state, with the working tree's content, and
+// returns its tree.
 func (s *reviewSubject) store(ctx context.Context, user git.Repo) (string, error) {
 	r := s.repo
 	r.Work, r.Index = user.Work, s.index()
@@ -250,9 +249,8 @@ func (s *reviewSubject) store(ctx context.Context, user git.Repo) (string, error
 
 func (s *reviewSubject) index() string { return filepath.Join(s.at, "index") }
 
-// seed makes an index of the commit from the user's, which knows that most files
-// did not change, so that git does not read them again. An error means only
-// that it cannot be done.
+// seed creates an index of the commit from the user's index. That index records which files are
+// unchanged, so that git does not read them again. An error means only that this is not possible.
 func (s *reviewSubject) seed(ctx context.Context, r git.Repo) error {
 	info, err := os.Stat(s.staging)
 	if err != nil {
@@ -262,7 +260,7 @@ func (s *reviewSubject) seed(ctx context.Context, r git.Repo) error {
 	if err != nil {
 		return err
 	}
-	// What is as old as the index may have changed since: git looks at its time.
+	// A file as old as the index may have changed since, because git compares times.
 	if err := errors.Join(os.WriteFile(r.Index, data, 0o600), os.Chtimes(r.Index, info.ModTime(), info.ModTime())); err != nil {
 		return err
 	}
@@ -271,7 +269,7 @@ func (s *reviewSubject) seed(ctx context.Context, r git.Repo) error {
 	}
 	flags, err := r.Run(ctx, "ls-files", "-v")
 	for line := range strings.Lines(flags) {
-		if !strings.HasPrefix(line, "H ") { // git was told not to look at the file
+		if !strings.HasPrefix(line, "H ") { // git was told to skip the file
 			return errors.New("the index hides changes")
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// pick returns the gates of the working tree that were asked for. The look at what
-// judges is none that runs, and may be asked for alone.
+// pick returns the requested gates of the working tree. The tamper check runs no command, and may
+// be requested alone.
 func (f checkFlags) pick(dir string, c config.Gates) (gates []gate.Gate, alone bool, err error) {
 	if err := detect.CheckPackages(dir, c); err != nil {
 		return nil, false, err
@@ -30,9 +30,9 @@ func (f checkFlags) pick(dir string, c config.Gates) (gates []gate.Gate, alone b
 	return gates, false, err
 }
 
-// suspect says last what the change since the base does to what judges it. No
-// command can tell whether that is right: what it takes away from the judges
-// is for a person to explain, and the rest is only named.
+// suspect appends the changes since the base to the files that judge it, such as tests and gate
+// settings. No command can decide whether those are right: a person must explain what weakens the
+// checks, and the rest is only listed.
 func suspect(ctx context.Context, a *console.Console, f checkFlags, dir string, all []nexus.Evidence, alone bool) ([]nexus.Evidence, error) {
 	if f.base == "" || len(f.gates) > 0 && !slices.Contains(f.gates, tamper.Gate) {
 		return all, nil
@@ -50,7 +50,7 @@ func suspect(ctx context.Context, a *console.Console, f checkFlags, dir string, 
 		return nil, fmt.Errorf("look for tampering: %w", err)
 	}
 	e := nexus.Evidence{Gate: tamper.Gate, State: nexus.Pass, Tree: workingTree, Findings: found}
-	grave := len(change.FewerTests(all)) // tests that do not run, whatever keeps them away
+	grave := len(change.FewerTests(all)) // tests that do not run, for any reason
 	for _, x := range found {
 		if x.Severity == nexus.Major || x.Severity == nexus.Critical {
 			grave++
@@ -65,7 +65,7 @@ func suspect(ctx context.Context, a *console.Console, f checkFlags, dir string, 
 		e.Why = "the change touches its own tests or gates: review that, and explain it with --explain"
 	}
 	if len(all) == 0 && !alone && e.State == nexus.Pass {
-		return all, nil // nothing ran, and this does not stand for it
+		return all, nil // nothing ran, and this is no substitute
 	}
 	return append(all, e), nil
 }

@@ -23,26 +23,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// reproduced is what --tree prints.
+// reproduced is the JSON output of --tree.
 type reproduced struct {
 	verdict.Verdict
 	Tree  string       `json:"tree"`
 	Again []comparison `json:"again"`
 }
 
-// treeCheckout is a tree of the repository or of its private clone, checked out by
-// itself.
+// treeCheckout is a tree of the repository or of its private clone, checked out in a separate
+// directory.
 type treeCheckout struct {
 	dir, hash string
-	repo      git.Repo // whose work tree it is
-	from      string   // the user's, which has what is installed; may be empty
-	lent      []string // of that, what must be readable
+	repo      git.Repo // its work tree is the checkout
+	from      string   // the user's repository, with the installed dependencies; may be empty
+	lent      []string // linked directories of it, which must be readable
 	modules   []git.Submodule
-	git       *git.Mirror // what gates see of git; nil for nothing
+	git       *git.Mirror // the git directory that gates see; nil for none
 	done      func()
 }
 
-// checkout makes a directory that holds exactly a tree.
+// checkout creates a directory with exactly the content of a tree.
 func checkout(ctx context.Context, p *app.Repository, cache, rev string) (treeCheckout, error) {
 	var x treeCheckout
 	var err error
@@ -80,14 +80,15 @@ func checkout(ctx context.Context, p *app.Repository, cache, rev string) (treeCh
 	return x, err
 }
 
-// export writes a commit or tree of a repository into a directory below at, and lends it
-// what is installed in the user's.
+// export writes a commit or tree of a repository into a directory below at, and links the
+// installed dependencies of the user's repository.
 func export(ctx context.Context, from git.Repo, rev string, user git.Repo, at string) (treeCheckout, error) {
 	x := treeCheckout{hash: rev, dir: filepath.Join(at, "tree"), from: user.Work}
 	x.repo = git.Repo{Dir: from.Dir, Work: x.dir, Index: filepath.Join(at, "index")}
 	x.modules = ownSubmodules(ctx, from, x.hash, user)
 	var err error
-	if x.repo.LFS, err = user.LFSStore(ctx); from.Dir != user.Dir { // the private clone, with what agents made beside it
+	// The private clone also has the LFS files that agents added.
+	if x.repo.LFS, err = user.LFSStore(ctx); from.Dir != user.Dir {
 		x.repo.LFS.Own = filepath.Join(filepath.Dir(from.Dir), "lfs", "objects")
 	}
 	err = errors.Join(err, os.Mkdir(x.dir, 0o700))
@@ -103,8 +104,8 @@ func export(ctx context.Context, from git.Repo, rev string, user git.Repo, at st
 	return x, err
 }
 
-// show lets gates find a git directory whose HEAD is the tree, with the user's names. It is on the user's
-// branch, where that is at the same commit.
+// show gives gates a git directory whose HEAD is the tree, with the user's author names. It is on
+// the user's branch if that is at the same commit.
 func (x *treeCheckout) show(ctx context.Context, from, user git.Repo) error {
 	common, err := user.Common(ctx)
 	if err != nil {
@@ -138,7 +139,7 @@ func (x *treeCheckout) show(ctx context.Context, from, user git.Repo) error {
 	return nil
 }
 
-// ground is what a gate sees of git; see [gate.Runner].
+// ground returns the git directory that a gate sees; see [gate.Runner].
 func (x treeCheckout) ground(ctx context.Context) ([]string, func() error, error) {
 	done := func() error { return nil }
 	if x.git == nil {
@@ -147,7 +148,7 @@ func (x treeCheckout) ground(ctx context.Context) ([]string, func() error, error
 	return x.git.ReadablePaths(), done, x.git.RefreshIndex(ctx)
 }
 
-// runner returns what runs gates and other commands on the tree.
+// runner returns a runner for gates and other commands on the tree.
 func (x treeCheckout) runner(ctx context.Context, a *console.Console, p *app.Repository, cache string, settings config.Config) (gate.Runner, error) {
 	box, err := app.FindSandbox(ctx, settings)
 	if err != nil {
@@ -164,7 +165,7 @@ func (x treeCheckout) runner(ctx context.Context, a *console.Console, p *app.Rep
 	return r, err
 }
 
-// wrote returns the files that are no longer as the tree has them.
+// wrote returns the files that differ from the tree.
 func (x treeCheckout) wrote(ctx context.Context) (w gate.WrittenFiles, err error) {
 	none := func(name string) bool { return name == "" }
 	out, err := x.repo.Run(ctx, "diff-files", "--name-only", "-z", "--ignore-submodules")
@@ -177,8 +178,7 @@ func (x treeCheckout) wrote(ctx context.Context) (w gate.WrittenFiles, err error
 	return w, err
 }
 
-// reset puts the tree back; bare removes what git ignores, too, but for what is
-// lent.
+// reset restores the tree; bare also removes ignored files, except linked dependencies.
 func (x treeCheckout) reset(ctx context.Context, bare bool) error {
 	clean := []string{"clean", "-ffdq"}
 	if bare {
@@ -198,8 +198,7 @@ func (x treeCheckout) reset(ctx context.Context, bare bool) error {
 	return errors.Join(err, err2)
 }
 
-// besides returns the commands that a run was asked for besides the gates, by
-// what it recorded.
+// besides returns the extra commands of a run that are not gates, from its records.
 func besides(old map[string]pastRecord) []gate.Gate {
 	var all []gate.Gate
 	for _, name := range slices.Sorted(maps.Keys(old)) {
@@ -213,7 +212,7 @@ func besides(old map[string]pastRecord) []gate.Gate {
 	return all
 }
 
-// commitOf returns the commit that the change of a task is at.
+// commitOf returns the commit of a task's change.
 func commitOf(ctx context.Context, a *console.Console, run string, id nexus.TaskID) (commit string, err error) {
 	err = a.ReadRun(ctx, run, func(_ *app.Repository, r journal.Run, s *state.State) error {
 		t := s.Task(id)
@@ -230,8 +229,8 @@ func commitOf(ctx context.Context, a *console.Console, run string, id nexus.Task
 	return commit, err
 }
 
-// again returns the gates that are run once more: those of a tree and the commands that a run
-// was asked for besides, or the named ones of both.
+// again returns the gates to run again: those of a tree and the extra commands of a run, or the
+// named ones of both.
 func again(dir string, c config.Gates, names []string, besides []gate.Gate) ([]gate.Gate, error) {
 	named := func(g gate.Gate) bool { return len(names) == 0 || slices.Contains(names, g.Name) }
 	var more []gate.Gate
@@ -250,8 +249,8 @@ func again(dir string, c config.Gates, names []string, besides []gate.Gate) ([]g
 	return append(gates, more...), err
 }
 
-// reproduce runs the gates on a clean checkout of exactly one tree, and says
-// whether they say what a run recorded of it.
+// reproduce runs the gates on a clean checkout of exactly one tree, and prints whether their
+// results match a run's records.
 func reproduce(ctx context.Context, a *console.Console, f checkFlags, shape string, settings config.Config) error {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {

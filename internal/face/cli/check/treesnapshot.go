@@ -11,21 +11,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// workingTree is the name of a working tree that has no hash: git knows nothing of
-// it, or it was another one when the gates had judged it.
+// workingTree is the name of a working tree without a hash: it is not in a repository, or it
+// changed while the gates ran.
 const workingTree = "working tree"
 
-// treeSnapshot is the working tree in a directory as it was when somebody looked.
+// treeSnapshot is a snapshot of the working tree in a directory.
 type treeSnapshot struct {
-	repo   git.Repo    // the zero one if git knows nothing of the directory
-	hash   string      // of what it held, without what git ignores; [workingTree] where it has none
-	stored *storedTree // kept, so that looking again is cheap; nil where it is not
+	repo   git.Repo    // zero outside a repository
+	hash   string      // of its content without ignored files; [workingTree] if it has none
+	stored *storedTree // kept, so that the next snapshot is cheap; nil if not kept
 }
 
-// startLook looks at the working tree in a directory while the caller prepares
-// what judges it, so that nobody waits for git. The result waits for the look,
-// and may be called again. Close must be called on what it returns. If the tree
-// is changed first, the look starts at the first call.
+// startLook takes a snapshot of the working tree in a directory in the background, so that the
+// caller does not wait for git while it prepares the gates. The returned function waits for the
+// snapshot, and may be called again. Close must be called on its result. If changed is set, the
+// snapshot starts at the first call, after the tree's changes.
 func startLook(ctx context.Context, dir string, changed bool) func() treeSnapshot {
 	if changed {
 		return sync.OnceValue(func() treeSnapshot { return lookAt(ctx, dir) })
@@ -35,7 +35,7 @@ func startLook(ctx context.Context, dir string, changed bool) func() treeSnapsho
 	return sync.OnceValue(func() treeSnapshot { return <-done })
 }
 
-// lookAt looks at the working tree in a directory. Close must be called.
+// lookAt takes a snapshot of the working tree in a directory. Close must be called.
 func lookAt(ctx context.Context, dir string) treeSnapshot {
 	l := treeSnapshot{hash: workingTree}
 	user, err := git.Find(ctx, dir)
@@ -55,8 +55,7 @@ func lookAt(ctx context.Context, dir string) treeSnapshot {
 	return l
 }
 
-// again returns the hash of what the working tree in the same directory holds
-// now.
+// again returns the current hash of the working tree in the same directory.
 func (l treeSnapshot) again(ctx context.Context, dir string) string {
 	if l.stored == nil {
 		l = lookAt(ctx, dir)
@@ -76,8 +75,7 @@ func (l treeSnapshot) close() {
 	}
 }
 
-// treeAtStart returns the name of the tree that gates began to judge, empty where it
-// has none.
+// treeAtStart returns the name of the tree at the start of the gates; empty if it has none.
 func treeAtStart(all []nexus.Evidence) string {
 	for _, e := range all {
 		if e.Tree != "" && e.Tree != workingTree {
@@ -87,9 +85,9 @@ func treeAtStart(all []nexus.Evidence) string {
 	return ""
 }
 
-// settleTree gives all that is said about the working tree the name of what gates
-// began to judge, and returns that. Where the working tree is another one by
-// now, none of it has a name, and the result is empty.
+// settleTree sets the name of the judged tree in all evidence about the working tree, and returns
+// it. If the working tree has changed since, the evidence gets the name [workingTree], and the
+// result is empty.
 func settleTree(ctx context.Context, l treeSnapshot, dir, begun string, all []nexus.Evidence) string {
 	if begun == "" {
 		return ""

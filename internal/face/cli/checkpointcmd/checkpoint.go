@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// row is a checkpoint as list prints it with --json.
+// row is a checkpoint in the JSON output of list.
 type row struct {
 	Name   string             `json:"name"`
 	Seq    int64              `json:"seq"`
@@ -31,7 +31,7 @@ type row struct {
 	By     string             `json:"by,omitzero"`
 	Tip    string             `json:"tip"`
 	Trees  []nexus.PinnedTree `json:"trees,omitempty"`
-	Undone bool               `json:"undone,omitzero"` // the run went back to before it
+	Undone bool               `json:"undone,omitzero"` // the run went back to a point before it
 }
 
 func rowOf(c *state.Checkpoint) row {
@@ -60,16 +60,16 @@ func checkpointCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// checkpointResult is what checkpoint prints with --json.
+// checkpointResult is the JSON output of checkpoint.
 type checkpointResult struct {
 	Run     nexus.RunID `json:"run"`
 	Name    string      `json:"name"`
 	Seq     int64       `json:"seq,omitzero"` // 0: the conductor has not answered yet
 	Tip     string      `json:"tip,omitzero"`
-	Request int64       `json:"request,omitzero"` // where somebody conducts the run
+	Request int64       `json:"request,omitzero"` // set if the run has a conductor
 }
 
-// mark makes a checkpoint: whoever conducts the run does, and else this process.
+// mark makes a checkpoint: the conductor of the run does it, or else this process.
 func mark(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, name, why string) error {
 	told := checkpointResult{Run: r.ID, Name: name}
 	if slices.Contains([]string{"list", "show", "diff", "restore"}, name) {
@@ -154,7 +154,7 @@ func drawList(s view.Style, rows []row) string {
 	return view.Table(s, []string{"NAME", "EVENT", "REASON", "BRANCH AT", "MADE", "WHY"}, cells)
 }
 
-// pointState is a point as show prints it with --json.
+// pointState is a point in the JSON output of show.
 type pointState struct {
 	Run    nexus.RunID                       `json:"run"`
 	Name   string                            `json:"name,omitzero"`
@@ -164,7 +164,7 @@ type pointState struct {
 	Spent  nexus.Money                       `json:"spent"`
 	Tasks  map[nexus.TaskID]nexus.TaskStatus `json:"tasks"`
 	Trees  []nexus.PinnedTree                `json:"trees,omitempty"`
-	Pins   map[string]string                 `json:"pins,omitempty"` // commits by the ends of their refs' names
+	Pins   map[string]string                 `json:"pins,omitempty"` // commits by the last part of their refs' names
 	Made   *row                              `json:"made,omitempty"`
 
 	state *state.State
@@ -246,14 +246,14 @@ func drawShown(st view.Style, v pointState) string {
 	return b.String()
 }
 
-// difference is what diff prints with --json.
+// difference is the JSON output of diff.
 type difference struct {
 	Run   nexus.RunID    `json:"run"`
 	From  int64          `json:"from"`
 	To    int64          `json:"to"`
 	Tips  [2]string      `json:"tips"`
-	Money nexus.Money    `json:"money"` // that was spent between them
-	Tasks []statusChange `json:"tasks"` // that stand elsewhere
+	Money nexus.Money    `json:"money"` // spent between them
+	Tasks []statusChange `json:"tasks"` // with a different status
 	Diff  string         `json:"diff"`
 }
 
@@ -301,7 +301,7 @@ func diffCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// differ returns the tasks that stand elsewhere at two points, in the order of the plans.
+// differ returns the tasks with a different status at two points, in the order of the plans.
 func differ(s *state.State, from, to pointState) []statusChange {
 	all := []statusChange{}
 	var seen []nexus.TaskID

@@ -1,5 +1,5 @@
-// Package checkpointcmd holds the commands that name points of runs and go back to them: checkpoints,
-// rewind, fork and undo.
+// Package checkpointcmd implements the commands that name points of runs and go back to them:
+// checkpoints, rewind, fork and undo.
 package checkpointcmd
 
 import (
@@ -19,11 +19,11 @@ func Commands(a *console.Console) []*cobra.Command {
 }
 
 const (
-	farewell = 60 * time.Second // that it waits for a run to stop
+	farewell = 60 * time.Second // time to wait for a run to stop
 	again    = 50 * time.Millisecond
 )
 
-// stopAndWait lets a run that somebody conducts stop at once, and waits until nobody does.
+// stopAndWait stops a run that has a conductor at once, and waits until it has none.
 func stopAndWait(ctx context.Context, a *console.Console, p *app.Repository, run nexus.RunID) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, farewell, &nexus.Error{
 		Code: nexus.CodeRunHeld, Message: "run " + string(run) + " does not stop", Hint: "See nexus status; nothing was changed.",

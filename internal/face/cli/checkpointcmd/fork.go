@@ -16,10 +16,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// forked is what fork prints with --json where the run does not start.
+// forked is the JSON output of fork if the run does not start.
 type forked struct {
-	Run  nexus.RunID `json:"run"`  // the new one
-	From nexus.Fork  `json:"from"` // where it began
+	Run  nexus.RunID `json:"run"`  // the new run
+	From nexus.Fork  `json:"from"` // the point at which it began
 }
 
 func forkCommand(a *console.Console) *cobra.Command {

@@ -63,18 +63,18 @@ func backFlags(a *console.Console, c *cobra.Command, yes *bool) {
 	a.JSONFlag(c)
 }
 
-// rewindResult is what going back prints with --json.
+// rewindResult is the JSON output of rewind.
 type rewindResult struct {
 	Run        nexus.RunID     `json:"run"`
 	To         int64           `json:"to"`
 	Checkpoint string          `json:"checkpoint,omitzero"`
-	Seq        int64           `json:"seq"` // of the fact that says so
+	Seq        int64           `json:"seq"` // of the fact that records it
 	Status     nexus.RunStatus `json:"status"`
 	Tip        string          `json:"tip"`
 	From       string          `json:"from"`
 }
 
-// rewindTo takes a run back to a point, once somebody agreed to what that means.
+// rewindTo takes a run back to a point, once a person agreed to the consequences.
 func rewindTo(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State, name string, yes bool) error {
 	to, err := app.ParsePoint(s, name)
 	if err != nil {
@@ -117,7 +117,7 @@ func rewindTo(ctx context.Context, a *console.Console, p *app.Repository, r jour
 	})
 }
 
-// agrees shows a person what would be done, and asks whether it may be.
+// agrees shows a person an action, and asks whether to do it.
 func agrees(ctx context.Context, a *console.Console, text, question string) (bool, error) {
 	a.Ask(text)
 	if !a.Person() || a.JSON {
@@ -137,7 +137,7 @@ func agrees(ctx context.Context, a *console.Console, text, question string) (boo
 	return true, nil
 }
 
-// preview says what going back would take away, and what not.
+// preview describes what going back would remove, and what would remain.
 func preview(s *state.State, to app.Point, live bool) (string, error) {
 	a, err := s.EventsSince(to.Seq)
 	if err != nil {

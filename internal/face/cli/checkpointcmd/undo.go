@@ -29,7 +29,7 @@ func undoCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		how.yes = how.yes || run != "" || len(args) > 0 // somebody said what to undo
+		how.yes = how.yes || run != "" || len(args) > 0 // the user named what to undo
 		return a.ChangeRun(ctx, name, func(p *app.Repository, r journal.Run, s *state.State) error { return undo(ctx, a, p, r, s, tasks, how) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, mostUndone)
@@ -40,17 +40,16 @@ func undoCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// undoOptions is how something is undone.
+// undoOptions are the options of undo.
 type undoOptions struct {
-	dry bool // only say what would be
-	yes bool // nobody needs to agree
+	dry bool // only show the effect
+	yes bool // do not ask
 }
 
-// mostUndone is how many tasks may be named at once.
+// mostUndone limits the tasks that one command can name.
 const mostUndone = 1000
 
-// undoes returns the run and the tasks that arguments mean: one that names a run means
-// all of it.
+// undoes returns the run and the tasks that arguments name: a run means all its tasks.
 func undoes(ctx context.Context, a *console.Console, run string, args []string) (string, []string, error) {
 	if run != "" || len(args) != 1 {
 		return run, args, nil
@@ -61,7 +60,7 @@ func undoes(ctx context.Context, a *console.Console, run string, args []string) 
 		}
 		r, err := p.Run(ctx, args[0])
 		if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-			return nil // it is said which tasks there are
+			return nil // the tasks are listed instead
 		}
 		if err == nil {
 			run, args = string(r.ID), nil
@@ -71,18 +70,18 @@ func undoes(ctx context.Context, a *console.Console, run string, args []string) 
 	return run, args, err
 }
 
-// undoResult is what undo prints with --json.
+// undoResult is the JSON output of undo.
 type undoResult struct {
 	Run    nexus.RunID    `json:"run"`
 	Tasks  []nexus.TaskID `json:"tasks"` // in the order in which they are reverted
 	Dry    bool           `json:"dry_run,omitzero"`
 	Commit string         `json:"commit,omitzero"`
 	Branch string         `json:"branch,omitzero"`
-	Target string         `json:"target,omitzero"` // branch of the user's that moved along
-	Stayed string         `json:"stayed,omitzero"` // why no branch of the user's moved
+	Target string         `json:"target,omitzero"` // the user's branch that moved along
+	Stayed string         `json:"stayed,omitzero"` // why no user's branch moved
 }
 
-// undo reverts what tasks of a run landed, all of it where none is named.
+// undo reverts the landed changes of tasks of a run, of all tasks if none is named.
 func undo(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State, names []string, how undoOptions) error {
 	refuse := func(why, hint string) error {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "nothing was undone: " + why, Hint: hint}
@@ -101,7 +100,7 @@ func undo(ctx context.Context, a *console.Console, p *app.Repository, r journal.
 			"Continue it with nexus resume, or end it with nexus stop --run "+string(r.ID)+".")
 	}
 	var before nexus.Fact
-	if !s.Status.Ended() { // a process died while it published, or reverted
+	if !s.Status.Ended() { // a process died while it published or reverted
 		var err error
 		if s, err = finish(ctx, a, p, r.ID); err != nil {
 			return err
@@ -145,13 +144,13 @@ func undo(ctx context.Context, a *console.Console, p *app.Repository, r journal.
 				hint = "Undo what changed those lines since as well, or revert it by hand."
 			}
 			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s not undone: %s", nexus.Join(f.Tasks), f.Why), Hint: hint}
-		default: // it is open yet
+		default: // it is still open
 		}
 	}
 	return refuse(unheard(ctx, p, r.ID, e.Seq), "See nexus status, then run it again.")
 }
 
-// unheard says why nothing came of a request.
+// unheard returns the reason why a request had no effect.
 func unheard(ctx context.Context, p *app.Repository, run nexus.RunID, seq int64) string {
 	f, err := progress.AwaitRequestResult(ctx, p, run, seq)
 	if err != nil || f == nil || f.Granted {
@@ -160,7 +159,7 @@ func unheard(ctx context.Context, p *app.Repository, run nexus.RunID, seq int64)
 	return f.Why
 }
 
-// finish lets a run do what is asked of it and deliver what landed.
+// finish continues a run until it has done its requests and published the landed changes.
 func finish(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID) (*state.State, error) {
 	quiet := a.Copy()
 	quiet.Quiet = true
@@ -174,7 +173,7 @@ func finish(ctx context.Context, a *console.Console, p *app.Repository, id nexus
 	return p.Replay(ctx, id)
 }
 
-// same reports whether tasks are those with these names; no names are all tasks.
+// same reports whether tasks are the named ones; no names mean all tasks.
 func same(tasks []nexus.TaskID, names []string) bool {
 	if len(names) == 0 {
 		return true
@@ -182,7 +181,7 @@ func same(tasks []nexus.TaskID, names []string) bool {
 	return len(tasks) == len(names) && !slices.ContainsFunc(tasks, func(id nexus.TaskID) bool { return !slices.Contains(names, string(id)) })
 }
 
-// say says what was reverted, and where.
+// say prints which changes were reverted, and where.
 func say(a *console.Console, s *state.State, f nexus.UndoLanded) error {
 	told := undoResult{Run: s.Run, Tasks: f.Tasks, Commit: f.Commit}
 	if pub := s.Published; pub != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Explain adds to what is told about a run why tasks did not land and what to do, as nexus diagnose finds it.
-// It adds nothing where the run continues or everything landed.
+// Explain adds to the view of a run why tasks did not land and the next steps, as nexus diagnose
+// finds them. It adds nothing if the run is in progress or everything landed.
 func Explain(ctx context.Context, p *app.Repository, s *state.State, v *view.Run) error {
 	if !s.Status.Ended() || s.Status == nexus.StatusDone {
 		return nil

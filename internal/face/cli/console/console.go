@@ -1,8 +1,7 @@
-// Package console provides what every command uses: streams and how to draw
-// on them, help, exit codes, settings, and the repository with its journal.
+// Package console provides the parts that every command uses: streams and drawing, help, exit
+// codes, settings, and the repository with its journal.
 //
-// Nothing is built before a command asks for it, so that the small commands
-// answer at once.
+// Nothing is built before a command needs it, so that small commands answer at once.
 package console
 
 import (
@@ -22,8 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// Console is an [app.App] with the streams of one command, and how to draw on
-// them.
+// Console is an [app.App] with the streams of one command and the way to draw on them.
 type Console struct {
 	app.App
 
@@ -35,47 +33,47 @@ type Console struct {
 	Quiet   bool   // no messages
 	Verbose bool   // also how a run decides
 	JSON    bool   // one object instead of text
-	Lost    error  // why there is no page for what help was asked of
+	Lost    error  // why the requested help page does not exist
 	Host    Host
 
-	Watch func(context.Context, nexus.RunID) error // shows a run of another process on the whole screen; nil: nothing does
-	// Show returns a repository as the pages of a server show it.
+	Watch func(context.Context, nexus.RunID) error // shows another process's run on the whole screen; nil: no
+	// Show returns a repository for the pages of a server.
 	Show func(context.Context, *Console, *app.Repository) (web.Shown, error)
 
-	Screen func(context.Context, nexus.RunID) error // shows the run that this process conducts on the whole screen; nil: nothing does
+	Screen func(context.Context, nexus.RunID) error // shows this process's run on the whole screen; nil: not available
 
 	held *heldMessages // messages that wait until the screen is free; copies share it
-	keys *Keyboard     // nil until somebody reads from it
+	keys *Keyboard     // nil until the first read
 }
 
-// Host is a program that has commands run in its own process. It hears what is
-// not in their output; a nil function hears nothing.
+// Host is a program that runs commands in its own process. It receives the facts that are not in
+// their output; a nil function receives nothing.
 type Host struct {
-	Began   func(nexus.RunID)  // the run that the command conducts, once it holds it
-	Drawn   func(string)       // the result as people read it, where it is printed as JSON
-	Watched bool               // somebody sees how a run goes by way of it, and answers what it asks
-	Person  bool               // a person reads what is drawn; else a program does
-	Served  bool               // a client of a server gives the command line
-	Leaves  bool               // it leaves runs in the background, which go on when it ends
-	Parent  *background.Parent // started this process in the background; nil: it has a terminal of its own, or nobody's
-	Front   *Front             // the process that was typed at the terminal that this one shares; nil: this one was
+	Began   func(nexus.RunID)  // receives the run that the command conducts, once it has the lease
+	Drawn   func(string)       // receives the result as text, if the command prints it as JSON
+	Watched bool               // a person watches the run through the host and answers its questions
+	Person  bool               // a person reads the text; else a program does
+	Served  bool               // a client of a server sent the command line
+	Leaves  bool               // it starts runs in the background, which continue when it ends
+	Parent  *background.Parent // started this process in the background; nil: it has its own terminal, or none
+	Front   *Front             // the process in the foreground of the shared terminal; nil: this one
 }
 
-// New returns a console whose notices are messages for people.
+// New returns a console that prints notices as messages for people.
 func New(in io.Reader, out, err io.Writer, at app.App) *Console {
 	a := &Console{App: at, In: in, Out: out, Err: err, held: &heldMessages{}}
 	a.Report = a.tell
 	return a
 }
 
-// Copy returns a console like this one, whose notices it writes itself.
+// Copy returns a copy of the console that prints its own notices.
 func (a *Console) Copy() *Console {
 	c := *a
 	c.Report = c.tell
 	return &c
 }
 
-// tell writes what people should know.
+// tell prints a notice for people.
 func (a *Console) tell(n app.Notice) {
 	if n.Err != nil {
 		a.Complain(n.Err)
@@ -84,8 +82,8 @@ func (a *Console) tell(n app.Notice) {
 	a.Say("%s", view.CleanText(n.Text))
 }
 
-// Root makes a command the root: flags of every command, help, and what to
-// say about a wrong command line.
+// Root makes a command the root: it adds the flags of every command, help, and the messages about
+// wrong command lines.
 func (a *Console) Root(root *cobra.Command) {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetOut(a.Out)
@@ -120,7 +118,7 @@ func (a *Console) Command(use, short string, f func(context.Context, []string) e
 	return c
 }
 
-// Parent returns a command that only has commands of its own.
+// Parent returns a command that only groups its subcommands.
 func (a *Console) Parent(use, short string, children ...*cobra.Command) *cobra.Command {
 	c := a.Command(use, short, nil, CodeOK, CodeUsage)
 	c.Args = cobra.ArbitraryArgs
@@ -159,8 +157,7 @@ func (a *Console) check() error {
 	return a.checkFlags()
 }
 
-// checkFlags checks flags that set something before anything else is looked
-// at.
+// checkFlags validates the values of setting flags before anything else.
 func (a *Console) checkFlags() error {
 	if len(a.Set) == 0 {
 		return nil
@@ -169,17 +166,17 @@ func (a *Console) checkFlags() error {
 	return err
 }
 
-// RunView returns what there is to tell about a run.
+// RunView returns the view of a run.
 func (a *Console) RunView(r journal.Run, s *state.State) view.Run {
 	return projection.BuildRun(s, About(r), a.Now())
 }
 
-// About returns what the journal says of a run beside its events.
+// About returns the journal's facts about a run beside its events.
 func About(r journal.Run) projection.RunContext {
 	return projection.RunContext{Held: r.Holder, Known: true, Earlier: r.Later}
 }
 
-// First returns the first argument, or nothing.
+// First returns the first argument, or "".
 func First(args []string) string {
 	if len(args) == 0 {
 		return ""

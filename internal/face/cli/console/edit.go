@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// Edit opens a file in an editor, a command of the user's shell, on the
-// terminal of this process, and waits until it ends.
+// Edit opens a file in an editor, which is a shell command, on the terminal of this process, and
+// waits until it ends.
 func Edit(editor, file string) error {
 	p, err := os.StartProcess("/bin/sh", []string{"sh", "-c", editor + ` "$1"`, "sh", file}, &os.ProcAttr{
 		Env: os.Environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},

@@ -21,7 +21,7 @@ const (
 	CodeHeld        = 6
 	CodeInterrupted = 130
 
-	CodeOfSignal = 128 // and the number of the signal that killed the process
+	CodeOfSignal = 128 // plus the number of the signal that killed the process
 )
 
 // codesKey is the annotation that lists a command's exit codes.
@@ -35,7 +35,7 @@ func codeList(codes []int) string {
 	return strings.Join(words, " ")
 }
 
-// CodeMeaning says in a few words what an exit code means.
+// CodeMeaning describes an exit code in a few words.
 func CodeMeaning(code string) string {
 	switch n, _ := strconv.Atoi(code); n {
 	case CodeOK:
@@ -59,12 +59,12 @@ func CodeMeaning(code string) string {
 	}
 }
 
-// ExitError is an exit without a message: what happened was told already.
+// ExitError is an exit code without a message: the command has printed the reason already.
 type ExitError int
 
 func (e ExitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// EndOf returns how a command ends whose run has the status.
+// EndOf returns the exit of a command whose run has the status.
 func EndOf(s nexus.RunStatus) error {
 	switch s {
 	case nexus.StatusDone:
@@ -82,7 +82,7 @@ func EndOf(s nexus.RunStatus) error {
 	}
 }
 
-// ExitCode returns the process's exit code for what a command returned.
+// ExitCode returns the process's exit code for a command's error.
 func ExitCode(ctx context.Context, err error) int {
 	if err == nil {
 		return CodeOK
@@ -113,7 +113,7 @@ func ExitOf(code nexus.Code) int {
 type Kind struct {
 	Code nexus.Code
 	Exit int
-	Text string // what happened, for docs/errors.md
+	Text string // its description, for docs/errors.md
 }
 
 // Kinds returns every code with its exit code.

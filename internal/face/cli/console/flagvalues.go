@@ -13,23 +13,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// leastKey is the annotation of a flag with a least value.
+// leastKey is the annotation of a flag with a minimum value.
 const leastKey = "nexus-least"
 
-// Least lets a number that is given be least or more, where no number below
-// zero makes sense or zero stands for none.
+// Least sets a minimum for a number flag, for numbers that cannot be negative, or for which zero
+// means none.
 func Least(c *cobra.Command, flag string, least int) {
-	_ = c.Flags().SetAnnotation(flag, leastKey, []string{fmt.Sprint(least)}) // the flag is there: its command has just made it
+	// SetAnnotation cannot fail, because the command has just defined the flag.
+	_ = c.Flags().SetAnnotation(flag, leastKey, []string{fmt.Sprint(least)})
 }
 
-// naming are flags that name what a command is about. One that is given and
-// empty is a variable of a script that nobody set, and what it was to name is
-// not what would be taken without it.
+// naming returns the flags that name the subject of a command. A given but empty one is usually
+// an unset variable of a script; without this check the command would act on its default subject
+// instead.
 func naming() []string {
 	return []string{"base", "commit", "dir", "file", "from", "own", "plan", "record", "replay", "round", "run", "stderr", "tree", "worktree"}
 }
 
-// checkFlagValues refuses flags with values that cannot be meant.
+// checkFlagValues refuses flag values that cannot be intended.
 func checkFlagValues(c *cobra.Command) error {
 	if err := c.ValidateFlagGroups(); err != nil {
 		return usage(c, together(err))
@@ -52,7 +53,7 @@ func odd(c *cobra.Command, f *pflag.Flag) error {
 			least = set[0]
 		}
 		var n, low int64
-		_, err := fmt.Sscan(text, &n) // of a duration, what it begins with
+		_, err := fmt.Sscan(text, &n) // of a duration, the leading number
 		_, err2 := fmt.Sscan(least, &low)
 		if errors.Join(err, err2) == nil && n < low {
 			return usage(c, fmt.Sprintf("--%s %s is less than %s", f.Name, text, least))
@@ -61,7 +62,7 @@ func odd(c *cobra.Command, f *pflag.Flag) error {
 	return nil
 }
 
-// together says which flags cannot be given with each other.
+// together rewords an error about flags that exclude each other.
 func together(err error) string {
 	m := regexp.MustCompile(`\[([^]]*)\] were all set`).FindStringSubmatch(err.Error())
 	if m == nil {
@@ -70,8 +71,8 @@ func together(err error) string {
 	return "--" + strings.Join(strings.Fields(m[1]), " and --") + " cannot be given together"
 }
 
-// unfit says in words of people what the library says about a value that a flag
-// cannot have; empty where it is about something else.
+// unfit rewords the library's error about an invalid flag value; empty if the error is about
+// something else.
 func unfit(err error) string {
 	m := regexp.MustCompile(`^invalid argument "(.*)" for "(?:-\w, )?(--[\w-]+)" flag: (time|strconv\.Parse\w+): `).FindStringSubmatch(err.Error())
 	if m == nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 )
 
-// Front is the process that was typed at a terminal, as the one knows it that does the
-// work beside it. When the terminal is closed, or a person leaves it, the work goes on.
+// Front is the process in the foreground of a terminal, as seen by the process that works behind
+// it. When the terminal is closed, or the person detaches, the work continues.
 type Front struct {
 	parent *background.Parent
 
-	mu   sync.Mutex // guards what follows
-	lost func()     // what happens when the terminal is closed
-	left bool       // this process goes on without the terminal
+	mu   sync.Mutex // guards the fields below
+	lost func()     // called when the terminal is closed
+	left bool       // this process continues without the terminal
 }
 
 var errClosed = errors.New("hangup: the terminal was closed")
 
-// NewFront returns the front of this process. Until [Front.Lost] says otherwise ctx ends
-// when the terminal is closed.
+// NewFront returns the front of this process. Until [Front.Lost] changes that, ctx ends when the
+// terminal is closed.
 func NewFront(ctx context.Context, parent *background.Parent) (context.Context, *Front) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	f := &Front{parent: parent, lost: func() { cancel(errClosed) }}
@@ -37,15 +37,15 @@ func NewFront(ctx context.Context, parent *background.Parent) (context.Context, 
 	return ctx, f
 }
 
-// Lost sets what happens when the terminal is closed from now on.
+// Lost sets the function that is called when the terminal is closed.
 func (f *Front) Lost(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lost = do
 }
 
-// Leave lets this process go on without the terminal, and writes what it would have shown
-// to a log, which is opened once. The front ends, and says that the run continues.
+// Leave detaches this process from the terminal, and writes its further output to a log, which is
+// opened once. The front process prints that the run continues, and ends.
 func (f *Front) Leave(id nexus.RunID, log func() (*os.File, error)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

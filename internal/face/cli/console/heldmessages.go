@@ -6,9 +6,10 @@ import (
 	"sync"
 )
 
-// heldMessages keeps messages while something else has the terminal. The zero value keeps none.
+// heldMessages stores messages while another part of the program draws on the terminal. The zero
+// value stores none.
 type heldMessages struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	on   bool
 	kept bytes.Buffer
 }
@@ -25,8 +26,8 @@ func (h *heldMessages) write(w io.Writer, text string) {
 	_, _ = io.WriteString(w, text)
 }
 
-// Hold keeps all messages until release writes them: something else draws on the
-// terminal. Only one may hold them at a time.
+// Hold delays all messages until release writes them, because something else draws on the
+// terminal. Only one caller may hold them at a time.
 func (a *Console) Hold() (release func()) {
 	h := a.held
 	h.mu.Lock()
@@ -41,8 +42,8 @@ func (a *Console) Hold() (release func()) {
 	}
 }
 
-// Fits reports whether the whole screen can be drawn on: somebody sits in front of it,
-// it is large enough, and nobody wants sentences in place of pictures.
+// Fits reports whether the whole screen can be used: the terminal is interactive and large
+// enough, and the user did not ask for plain sentences.
 func (a *Console) Fits() bool {
 	if a.Played() || a.JSON || !a.Person() || !a.Live(a.Out) || !a.Live(a.Err) {
 		return false
@@ -54,7 +55,7 @@ func (a *Console) Fits() bool {
 	return s.Width >= leastColumns && s.Height >= leastLines
 }
 
-// The least room that a run is shown in on the whole screen unasked.
+// The minimum size in which a run is shown on the whole screen by default.
 const (
 	leastColumns = 60
 	leastLines   = 15

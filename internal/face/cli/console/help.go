@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/spelling"
 )
 
-// texts holds one help text a command: what it does and, after a line
-// "Examples:", how it is called.
+// texts contains one help text per command: its description and, after a line "Examples:", its
+// examples.
 //
 //go:embed help/*.txt
 var texts embed.FS
@@ -43,7 +43,7 @@ func (a *Console) help(c *cobra.Command, _ []string) {
 	_ = a.Print(HelpPage(c, s))
 }
 
-// HelpPage returns all there is to say about a command.
+// HelpPage returns the full help page of a command.
 func HelpPage(c *cobra.Command, s view.Style) string {
 	var b strings.Builder
 	long, examples := HelpText(c)
@@ -110,8 +110,8 @@ func printCommands(b *strings.Builder, commands []*cobra.Command) {
 	}
 }
 
-// Takes returns a check that a command has between least and most arguments;
-// most below 0 is any number.
+// Takes returns a check that a command has between least and most arguments; a negative most
+// means no limit.
 func Takes(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {

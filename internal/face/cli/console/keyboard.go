@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Keyboard reads lines that a person types. It belongs to one goroutine.
+// Keyboard reads the lines that a person types. It belongs to one goroutine.
 type Keyboard struct {
 	app   *Console
 	in    *bufio.Reader
-	typed chan typed // of a read that nobody has waited for to its end; nil for none
+	typed chan typed // result of a read that nobody has received yet; nil for none
 }
 
 type typed struct {
@@ -18,8 +18,8 @@ type typed struct {
 	err  error
 }
 
-// Keyboard returns what reads lines from standard input: the same one for a
-// whole command, since a read that began cannot be ended.
+// Keyboard returns the reader of standard input. A command always gets the same one, because a
+// read that has begun cannot be cancelled.
 func (a *Console) Keyboard() *Keyboard {
 	if a.keys == nil {
 		a.keys = &Keyboard{app: a, in: bufio.NewReader(a.In)}
@@ -27,10 +27,10 @@ func (a *Console) Keyboard() *Keyboard {
 	return a.keys
 }
 
-// Line asks, and returns the line that is typed then, without the space around
-// it. It does not wait longer than ctx, which a signal ends: a read from a
-// terminal cannot be ended, so that the next line belongs to who asks next. A
-// line is there also where the input ends behind it.
+// Line asks a question and returns the next typed line without surrounding space. It waits no
+// longer than ctx, which a signal ends. A read from a terminal cannot be cancelled, so the line
+// then belongs to the next caller. Text without a newline before the end of the input also counts
+// as a line.
 func (k *Keyboard) Line(ctx context.Context, question string) (line string, err error) {
 	k.app.Ask(question)
 	if k.typed == nil {
@@ -45,7 +45,7 @@ func (k *Keyboard) Line(ctx context.Context, question string) (line string, err 
 	case r := <-k.typed:
 		k.typed = nil
 		if r.err != nil {
-			k.app.Ask("\n") // the question's line has not ended
+			k.app.Ask("\n") // the line of the question has not ended
 		}
 		if r.line != "" {
 			r.err = nil

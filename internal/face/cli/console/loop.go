@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ShowLoop shows how a loop of the repository stands; an empty name means the last.
+// ShowLoop shows the state of a loop of the repository; an empty name means the last loop.
 func (a *Console) ShowLoop(ctx context.Context, p *app.Repository, name nexus.RunID) error {
 	l, r, err := p.Loop(ctx, name)
 	if err != nil {
@@ -28,8 +28,8 @@ func (a *Console) ShowLoop(ctx context.Context, p *app.Repository, name nexus.Ru
 	return a.AnswerLoop(ctx, p, l, r.Holder != nil)
 }
 
-// AnswerLoop answers with how a loop stands, and which branches of its results are gone; running says that somebody
-// conducts it.
+// AnswerLoop prints the state of a loop, and the deleted branches among its results; running
+// means that it has a conductor.
 func (a *Console) AnswerLoop(ctx context.Context, p *app.Repository, l *improve.Loop, running bool) error {
 	v := view.NewLoop(l, running, a.Now())
 	for _, i := range l.Waiting() {
@@ -46,8 +46,8 @@ func (a *Console) AnswerLoop(ctx context.Context, p *app.Repository, l *improve.
 	return a.Answer(v, func(s view.Style) string { return view.DrawLoop(s, v) })
 }
 
-// NoLoop says that a run is a loop, for a command that is about the work of one run; nil
-// where it is none.
+// NoLoop returns an error if a run is a loop, for a command about the work of a single run;
+// otherwise nil.
 func NoLoop(s *state.State) error {
 	if s.Goal.Goal.Mode != nexus.Improve {
 		return nil

@@ -18,13 +18,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// terminal returns the file behind w when a person sits in front of it.
+// terminal returns the file behind w if it is an interactive terminal.
 func (a *Console) terminal(w io.Writer) (*os.File, bool) {
 	f, ok := w.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd())) && a.Env("TERM") != "dumb"
 }
 
-// Person reports whether somebody sits in front of it who can be asked.
+// Person reports whether there is a person at the terminal who can be asked.
 func (a *Console) Person() bool {
 	if a.Played() {
 		return true
@@ -34,7 +34,7 @@ func (a *Console) Person() bool {
 	return ok && tty && term.IsTerminal(int(in.Fd()))
 }
 
-// Played reports whether a person is played who answers what is asked.
+// Played reports whether a simulated person answers the questions.
 func (a *Console) Played() bool {
 	_, played := a.In.(*Typist)
 	return played
@@ -46,7 +46,7 @@ func (a *Console) Live(w io.Writer) bool {
 	return tty && !a.Quiet && a.Env("CI") == "" && a.Env("NO_ANIMATION") == ""
 }
 
-// Style returns how to draw on w.
+// Style returns the style for drawing on w.
 func (a *Console) Style(w io.Writer) view.Style {
 	f, tty := a.terminal(w)
 	s := view.Style{Plain: !tty && (w != a.Out || !a.Host.Person), ASCII: !a.utf8()}
@@ -89,7 +89,7 @@ func (a *Console) Print(text string) error {
 	return err
 }
 
-// Answer writes the result: v as one JSON object with --json, else the text.
+// Answer prints the result: v as one JSON object with --json, else the text.
 func (a *Console) Answer(v any, text func(view.Style) string) error {
 	if !a.JSON {
 		return a.Print(text(a.Style(a.Out)))
@@ -107,24 +107,24 @@ func (a *Console) Answer(v any, text func(view.Style) string) error {
 	return a.Print(string(sanitize.JSON(b.Bytes())))
 }
 
-// Say writes a message for people.
+// Say prints a message for people.
 func (a *Console) Say(format string, args ...any) {
 	if !a.Quiet {
 		a.held.write(a.Err, a.Mask.Text(fmt.Sprintf(format+"\n", args...)))
 	}
 }
 
-// Ask writes a question for people, whatever else is kept quiet.
+// Ask prints a question for people, even with --quiet.
 func (a *Console) Ask(text string) { a.held.write(a.Err, text) }
 
-// Failure is the JSON object that stands for an error.
+// Failure is the JSON form of an error.
 type Failure struct {
 	Code    nexus.Code `json:"code"`
 	Message string     `json:"message"`
 	Hint    string     `json:"hint,omitzero"`
 }
 
-// Failure returns what stands for an error, without keys.
+// Failure returns the JSON form of an error, with keys masked.
 func (a *Console) Failure(err error) Failure {
 	f := Failure{Code: nexus.CodeInternal, Message: a.Mask.Text(err.Error())}
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
@@ -133,8 +133,8 @@ func (a *Console) Failure(err error) Failure {
 	return f
 }
 
-// Fail tells people why a command failed, and programs too with --json: the error is the
-// one object that it prints.
+// Fail prints the reason why a command failed. With --json, the error is also the one object that
+// the command prints.
 func (a *Console) Fail(err error) {
 	if _, told := errors.AsType[ExitError](err); a.JSON && err != nil && !told {
 		_ = a.Answer(map[string]Failure{"error": a.Failure(err)}, nil)
@@ -142,7 +142,7 @@ func (a *Console) Fail(err error) {
 	a.Complain(err)
 }
 
-// Complain tells people about an error with which a command continues.
+// Complain prints an error with which a command continues.
 func (a *Console) Complain(err error) {
 	if err == nil {
 		return
@@ -158,7 +158,7 @@ func (a *Console) Complain(err error) {
 	a.held.write(a.Err, text)
 }
 
-// Line writes an event as one line of JSON.
+// Line prints an event as one line of JSON.
 func (a *Console) Line(e nexus.Event) error {
 	v, err := view.EventOf(e)
 	if err != nil {

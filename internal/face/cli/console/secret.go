@@ -13,9 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Secret reads a line that must not be seen: from a terminal without showing
-// it, or from what is piped in. A signal ends the wait, and the terminal shows
-// what is typed again.
+// Secret reads a line that must stay hidden: from a terminal without echo, or from piped input. A
+// signal ends the wait, and the terminal echoes input again.
 func (a *Console) Secret(ctx context.Context, prompt string) (string, error) {
 	if f, ok := a.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		line, err := a.unseen(ctx, int(f.Fd()), prompt)
@@ -43,7 +42,7 @@ func (a *Console) unseen(ctx context.Context, fd int, prompt string) ([]byte, er
 		err  error
 	}
 	typed := make(chan read, 1)
-	go func() { // a read from a terminal cannot be ended
+	go func() { // a read from a terminal cannot be cancelled
 		line, err := term.ReadPassword(fd)
 		typed <- read{line, err}
 	}()

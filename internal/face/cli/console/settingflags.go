@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/bridge"
 )
 
-// settingFlag is a flag that sets keys of the configuration.
+// settingFlag is a flag that sets configuration keys.
 type settingFlag struct {
 	keys  []string
 	value string
@@ -43,7 +43,7 @@ func (k *settingFlag) Set(value string) error {
 	return nil
 }
 
-// SetBy sets a key of the configuration, as a flag says.
+// SetBy sets a configuration key on behalf of a flag.
 func (a *Console) SetBy(key, value, flag string) {
 	a.Set[key] = value
 	if a.Named == nil {
@@ -52,7 +52,7 @@ func (a *Console) SetBy(key, value, flag string) {
 	a.Named[key] = "--" + flag
 }
 
-// SettingFlags gives a command flags that set keys of the configuration.
+// SettingFlags adds flags to a command that set configuration keys.
 func (a *Console) SettingFlags(c *cobra.Command, names ...string) {
 	for _, name := range names {
 		k := &settingFlag{flag: name, to: a}

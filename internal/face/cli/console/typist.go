@@ -7,13 +7,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Typist is standard input at which a person is played: it gives a line at each
-// read, and shows it as a terminal shows what is typed. Behind its last line the
-// input ends. It belongs to whoever reads from it.
+// Typist is standard input with a simulated person: it returns one line per read, and echoes it
+// like a terminal. After its last line the input ends. It belongs to its reader.
 type Typist struct {
 	Lines []string
 	Echo  io.Writer
-	Pace  time.Duration // before each line; 0 types at once
+	Pace  time.Duration // before each line; 0: at once
 
 	rest string // of a line that was too long for one read
 }

@@ -1,5 +1,5 @@
-// Package democmd plays Nexus on a sample project, offline and without a key: in
-// lines, in the terminal interface, and in the browser.
+// Package democmd demonstrates Nexus on a sample project, offline and without a key: in lines, in
+// the terminal interface, and in the browser.
 package democmd
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// pace is how long the slow demo waits before each piece of an answer.
+// pace is the delay of the slow demo before each part of an answer.
 const pace = 150 * time.Millisecond
 
-// Commands returns the commands. Execute runs what people do in the faces.
+// Commands returns the commands. Execute runs the user's actions from the interfaces.
 func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	var keep, drop, slow bool
 	var dir string
@@ -65,7 +65,7 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
-// stage is where the demo plays.
+// stage is the environment of the demo.
 type stage struct {
 	app     *console.Console
 	execute host.Execute
@@ -75,8 +75,8 @@ type stage struct {
 	genesis bool   // it begins with an empty directory
 	watched bool   // in the terminal interface
 	served  bool   // in the browser
-	asks    bool   // three things wait for a person
-	home    string // holds the sample, and the state that would be in the user's home
+	asks    bool   // three items wait for a person
+	home    string // contains the sample, and the state that would be in the user's home
 }
 
 func (d *stage) play(ctx context.Context, dir string) (err error) {
@@ -126,7 +126,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 	return err
 }
 
-// script returns what the model says.
+// script returns the answers of the model.
 func (d *stage) script() []byte {
 	if d.genesis {
 		return genesisScript
@@ -134,8 +134,7 @@ func (d *stage) script() []byte {
 	return Script()
 }
 
-// room makes the directory that the demo plays in, or finds the one that it was
-// interrupted in.
+// room creates the directory of the demo, or finds the directory of an interrupted one.
 func (d *stage) room(dir string) error {
 	var err error
 	if dir == "" {
@@ -159,8 +158,8 @@ func (d *stage) room(dir string) error {
 	return nil
 }
 
-// usable reports whether nothing is in the directory, or nothing but a demo that
-// can go on: that of a new project cannot once its project is there.
+// usable reports whether the directory is empty, or contains only a demo that can continue. The
+// demo of a new project cannot continue once its project exists.
 func (d *stage) usable() bool {
 	all, err := os.ReadDir(d.home)
 	known := []string{"state", "config", "report.html"}
@@ -172,10 +171,10 @@ func (d *stage) usable() bool {
 	})
 }
 
-// settings is the file that makes things wait for a person in the demo.
+// settings is the path of the configuration that makes items wait for a person in the demo.
 func (d *stage) settings() string { return filepath.Join(d.home, "config", "nexus", "config.toml") }
 
-// ask lets what is to be published wait for a person, too, and however long.
+// ask makes publishing wait for a person, too, without a time limit.
 func (d *stage) ask() error {
 	if err := os.MkdirAll(filepath.Dir(d.settings()), 0o755); err != nil {
 		return err
@@ -188,8 +187,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// inside returns the app as it is within the demo: its own home, and the
-// scripted model at an address in place of the providers.
+// inside returns the app within the demo: with its own home, and the scripted model's address in
+// place of the providers.
 func (d *stage) inside(url string) *console.Console {
 	a := d.app.Copy()
 	a.Dir = filepath.Join(d.home, "units")
@@ -207,7 +206,7 @@ func (d *stage) inside(url string) *console.Console {
 	a.Environ = slices.DeleteFunc(slices.Clone(d.app.Environ), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		_, ours := own[name]
-		return ours || strings.HasPrefix(name, "NEXUS_") // settings of its user are not for the sample
+		return ours || strings.HasPrefix(name, "NEXUS_") // the user's own settings do not apply to the sample
 	})
 	for name, value := range own {
 		a.Environ = append(a.Environ, name+"="+value)

@@ -20,17 +20,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// What the person says in the demo of a new project.
+// The person's texts in the demo of a new project.
 const (
 	genesisIdea = "something for our shared expenses"
 	genesisName = "tally"
 )
 
-// typed is what the person types, in order: three answers, that what is assumed
-// holds, and consent to the plan.
+// typed returns the person's input in order: three answers, agreement with the assumptions, and
+// consent to the plan.
 func typed() []string { return []string{"2", "skip", "no", "1", "y"} }
 
-// begin plays how a project begins from a sentence.
+// begin demonstrates how a project begins from a sentence.
 func (d *stage) begin(ctx context.Context, inner *console.Console) error {
 	inner.Dir = d.home
 	inner.Set["land"] = "true"
@@ -44,7 +44,7 @@ func (d *stage) begin(ctx context.Context, inner *console.Console) error {
 	return err
 }
 
-// happened says in a line each what became of the sentence.
+// happened prints the results of the sentence, one per line.
 func happened(ctx context.Context, a *console.Console) error {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
@@ -77,7 +77,7 @@ func happened(ctx context.Context, a *console.Console) error {
 	return a.Print(text + "\n" + style.Bold("what became of each requirement") + "\n" + view.DrawTrace(style, t))
 }
 
-// milestones returns what a run of the demo brought, each with its name.
+// milestones returns the results of a demo run, each with its name.
 func milestones(s *state.State, together []string) [][2]string {
 	if i := &s.Interview; s.Goal.Goal.Mode == nexus.Interview {
 		return [][2]string{{"asked", fmt.Sprintf("%s, which led to %s and %s", view.Count(len(i.Exchanges), "question"),
@@ -99,7 +99,7 @@ func milestones(s *state.State, together []string) [][2]string {
 	return append(all, [2]string{"landed", landed})
 }
 
-// sideBySide returns the tasks of the most attempts that were under way at once.
+// sideBySide returns the tasks of the largest number of attempts that ran at once.
 func sideBySide(events iter.Seq2[nexus.Event, error]) (most []string, err error) {
 	var now []nexus.AttemptStarted
 	for e, err := range events {

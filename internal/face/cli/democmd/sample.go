@@ -1,7 +1,7 @@
 package democmd
 
 import (
-	_ "embed" // the sample and what the model says
+	_ "embed" // the sample and the answers of the model
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,11 +23,11 @@ var genesisScript []byte
 //go:embed steered.yaml
 var steered []byte
 
-// Goal is what the sample's user wants.
+// Goal is the goal of the sample's user.
 const Goal = "Teach units to write sizes, Roman numerals and durations, with commands for the first two"
 
-// Script returns what the model says, in the language of llmtest. It is shared:
-// the caller must not change it.
+// Script returns the answers of the model as an llmtest script. It is shared: the caller must not
+// change it.
 func Script() []byte { return script }
 
 // Write writes the sample's files below dir.
@@ -44,8 +44,8 @@ func Write(dir string) error {
 	return nil
 }
 
-// steerable lets the model answer what a person adds to the script of the demo: a
-// message, a comment, another plan, a task.
+// steerable lets the model respond to additions of a person: a message, a comment, another plan,
+// a task.
 func steerable(s *llmtest.Script) error {
 	more, err := llmtest.Parse(steered)
 	if err != nil {
@@ -53,7 +53,7 @@ func steerable(s *llmtest.Script) error {
 	}
 	for _, c := range s.Conversations {
 		if c.Match == "plan.1/planner.1" {
-			c.Match = "plan.*/planner.*" // to another plan, the same
+			c.Match = "plan.*/planner.*" // to another plan: the same
 			more.Conversations = append(more.Conversations, c)
 		}
 	}
@@ -61,7 +61,7 @@ func steerable(s *llmtest.Script) error {
 	return nil
 }
 
-// asking lets the coder of T2 ask a person before it writes anything.
+// asking makes the coder of T2 ask a person before it writes anything.
 func asking(s *llmtest.Script) {
 	for i := range s.Conversations {
 		if c := &s.Conversations[i]; c.Match == "T2.*/coder.1" {

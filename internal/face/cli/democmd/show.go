@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// seated refuses to draw where nobody sits in front of it.
+// seated returns an error if there is no interactive terminal to draw on.
 func (d *stage) seated() error {
 	if !d.watched {
 		return nil
@@ -28,10 +28,10 @@ func (d *stage) seated() error {
 	return watchcmd.Attended(d.app)
 }
 
-// watch leaves the demo in a process in the background, with its model, and shows
-// it on the whole screen. Leaving that ends nothing.
+// watch moves the demo with its model into a background process, and shows it on the whole
+// screen. Closing the screen does not end the demo.
 func (d *stage) watch(ctx context.Context) error {
-	inner := d.inside("http://127.0.0.1:9") // the model is that of the other process
+	inner := d.inside("http://127.0.0.1:9") // the model is in the other process
 	other := inner.Copy()
 	other.Args, other.Environ = []string{"demo", "--slow", "--dir", d.home}, d.app.Environ
 	show := func(run nexus.RunID) error { return watchcmd.Show(ctx, inner, d.execute, run) }
@@ -49,11 +49,11 @@ func (d *stage) watch(ctx context.Context) error {
 	return err
 }
 
-// errBuilds is why an interview is not shown any more.
+// errBuilds ends the display of an interview because its result is being built.
 var errBuilds = errors.New("what the interview led to is being built")
 
-// watchBoth shows an interview until it has led to a run that builds something,
-// and then that run. Who leaves before is shown no more.
+// watchBoth shows an interview until it has started a run that builds something, and then that
+// run. If the user closes the screen earlier, nothing more is shown.
 func (d *stage) watchBoth(ctx context.Context, inner *console.Console, interview nexus.RunID) error {
 	p, err := inner.Open(ctx, app.ReadAccess)
 	if err != nil {
@@ -77,11 +77,10 @@ func (d *stage) watchBoth(ctx context.Context, inner *console.Console, interview
 	return watchcmd.Show(ctx, inner, d.execute, then)
 }
 
-// looks is how often it is looked whether another run has begun.
+// looks is the interval of the check for another run.
 const looks = 200 * time.Millisecond
 
-// after waits for the run after the first one, and returns it; empty where the
-// context ends before.
+// after waits for the run after the first one, and returns it; empty if the context ends first.
 func after(ctx context.Context, p *app.Repository) nexus.RunID {
 	tick := time.NewTicker(looks)
 	defer tick.Stop()
@@ -90,15 +89,14 @@ func after(ctx context.Context, p *app.Repository) nexus.RunID {
 		case <-ctx.Done():
 			return ""
 		case <-tick.C:
-			if all, err := p.Runs(ctx); err == nil && len(all) > 1 { // what cannot be read is said by what shows it
+			if all, err := p.Runs(ctx); err == nil && len(all) > 1 { // the display reports read errors
 				return all[len(all)-1].ID
 			}
 		}
 	}
 }
 
-// serve works on the goal while the pages show it, and serves them until the
-// context ends.
+// serve works on the goal and serves the pages that show it, until the context ends.
 func (d *stage) serve(ctx context.Context, inner *console.Console) error {
 	if !d.genesis {
 		if err := d.sample(ctx, inner); err != nil {
@@ -110,12 +108,12 @@ func (d *stage) serve(ctx context.Context, inner *console.Console) error {
 	defer all.Wait()
 	defer stop(nil)
 	played := make(chan error, 1)
-	began := make(chan nexus.RunID, 2) // an interview, and what it led to
+	began := make(chan nexus.RunID, 2) // an interview, and the run that it starts
 	begin := func() { all.Go(func() { played <- d.perform(ctx, work, stop, inner, began) }) }
 	if d.genesis {
 		begin()
 		select {
-		case id := <-began: // there is something to show
+		case id := <-began: // there is a page to show
 			began <- id
 			inner.Dir = filepath.Join(d.home, genesisName)
 		case err := <-played:
@@ -145,7 +143,7 @@ func (d *stage) serve(ctx context.Context, inner *console.Console) error {
 	}
 }
 
-// perform plays the demo while its pages are served. What it cannot do ends them.
+// perform runs the demo while its pages are served. An error ends the pages.
 func (d *stage) perform(ctx, work context.Context, stop context.CancelCauseFunc, inner *console.Console, began chan<- nexus.RunID) error {
 	quiet := inner.Copy()
 	quiet.Out, quiet.Host.Watched = io.Discard, true
@@ -162,7 +160,7 @@ func (d *stage) perform(ctx, work context.Context, stop context.CancelCauseFunc,
 	return err
 }
 
-// guide says for each run that begins which of its pages show most.
+// guide prints the most useful pages of each run that begins.
 func (d *stage) guide(ctx context.Context, base string, began <-chan nexus.RunID) {
 	most := []screen{{"", "board"}, {"graph", "graph"}, {"timeline", "timeline"}, {"t/T4/diff", "what T4 changes"}}
 	if d.genesis {
@@ -179,17 +177,17 @@ func (d *stage) guide(ctx context.Context, base string, began <-chan nexus.RunID
 	}
 }
 
-// told says how the demo ended while its pages are still served.
+// told prints how the demo ended while its pages are still served.
 func (d *stage) told(ctx context.Context, err error) {
 	if ctx.Err() == nil && err == nil {
 		d.app.Say("the run is done; its pages stay until you press Ctrl-C")
 	}
 }
 
-// screen is a page of a run, and what it shows.
+// screen is a page of a run, and its description.
 type screen struct{ path, what string }
 
-// addresses are screens of a run that show most.
+// addresses lists the most useful pages of a run.
 func addresses(base string, run nexus.RunID, most []screen) string {
 	var b strings.Builder
 	b.WriteString("once the browser is in, these show most:")
@@ -199,9 +197,9 @@ func addresses(base string, run nexus.RunID, most []screen) string {
 	return b.String()
 }
 
-// leave says where the sample is, and how to look around in it.
+// leave prints the location of the sample, and commands to explore it.
 func (d *stage) leave(ctx context.Context, inner *console.Console) {
-	fixed := "T4" // a task that shows most
+	fixed := "T4" // a task with much to show
 	if d.genesis {
 		fixed = "T1"
 	}
@@ -220,8 +218,7 @@ func (d *stage) leave(ctx context.Context, inner *console.Console) {
 	d.app.Say("%s", text)
 }
 
-// report writes what came of the run as a page, and reports whether there was
-// anything to write.
+// report writes the result of the run as a page, and reports whether there was a result.
 func (d *stage) report(ctx context.Context, inner *console.Console, page string) bool {
 	h := host.Host{Console: inner, Execute: d.execute}
 	r := h.Run(context.WithoutCancel(ctx), host.Invocation{Args: []string{"-C", inner.Dir, "report", "--html", page}})

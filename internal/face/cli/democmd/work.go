@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// work plays how a goal is reached in the sample repository, and what is worth
-// a look at the end.
+// work demonstrates how a goal is reached in the sample repository, and prints the highlights at
+// the end.
 func (d *stage) work(ctx context.Context, inner *console.Console) error {
 	if err := d.sample(ctx, inner); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (d *stage) work(ctx context.Context, inner *console.Console) error {
 	return errors.Join(err, costs(ctx, inner), history(ctx, inner), repaired(ctx, inner))
 }
 
-// sample makes the sample repository, where it is not there yet.
+// sample creates the sample repository, unless it exists.
 func (d *stage) sample(ctx context.Context, inner *console.Console) error {
 	if exists(filepath.Join(inner.Dir, ".git")) {
 		return nil
@@ -41,8 +41,8 @@ func (d *stage) sample(ctx context.Context, inner *console.Console) error {
 	return git.Create(ctx, inner.Dir, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin with a help command")
 }
 
-// conduct takes the run of the sample to its end, also one that was interrupted.
-// There is nothing to do about one that has ended.
+// conduct runs the run of the sample to its end, also an interrupted one. If the run has ended,
+// it does nothing.
 func (d *stage) conduct(ctx context.Context, inner *console.Console) error {
 	p, err := inner.Open(ctx, app.CreateAccess)
 	if err != nil {
@@ -75,7 +75,7 @@ func (d *stage) conduct(ctx context.Context, inner *console.Console) error {
 	return progress.RunAndShow(ctx, inner, p, o)
 }
 
-// again is the command that continues the demo.
+// again returns the command that continues the demo.
 func (d *stage) again() string {
 	text := "nexus demo --dir " + d.home
 	if d.served {
@@ -84,8 +84,8 @@ func (d *stage) again() string {
 	return text
 }
 
-// costs says what the run's input came from: the scripted model knows as much
-// of caches as providers do.
+// costs prints the sources of the run's input tokens: the scripted model simulates caches like
+// those of providers.
 func costs(ctx context.Context, a *console.Console) error {
 	return a.ReadRun(ctx, "", func(_ *app.Repository, _ journal.Run, s *state.State) error {
 		style := a.Style(a.Out)
@@ -93,7 +93,7 @@ func costs(ctx context.Context, a *console.Console) error {
 	})
 }
 
-// repaired says what went wrong on the way, and was repaired.
+// repaired prints the failures on the way that were repaired.
 func repaired(ctx context.Context, a *console.Console) error {
 	return a.ReadRun(ctx, "", func(_ *app.Repository, _ journal.Run, s *state.State) error {
 		all := view.RepairLines(s)
@@ -109,7 +109,7 @@ func repaired(ctx context.Context, a *console.Console) error {
 	})
 }
 
-// history shows the sample's history as git tells it.
+// history prints the sample's git history.
 func history(ctx context.Context, a *console.Console) error {
 	repo, err := git.Find(ctx, a.Dir)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package discovercmd holds the command that lists work worth doing. See docs/improve.md.
+// Package discovercmd implements the command that lists work worth doing. See docs/improve.md.
 package discovercmd
 
 import (
@@ -22,9 +22,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/discover"
 )
 
-// discovered is one finding in the answer of `discover --json`.
+// discovered is one finding in the JSON output of `discover`.
 type discovered struct {
-	Name     string           `json:"name"` // as --finding takes it
+	Name     string           `json:"name"` // as --finding accepts it
 	Strategy string           `json:"strategy"`
 	Kind     finding.Kind     `json:"kind"`
 	Title    string           `json:"title"`
@@ -38,18 +38,18 @@ type discovered struct {
 	Files    []string         `json:"files,omitempty"`
 	Places   []finding.Place  `json:"places,omitempty"`
 	Check    string           `json:"check"`
-	Red      bool             `json:"red"` // its check fails: there is something to do
+	Red      bool             `json:"red"` // its check fails: there is work to do
 	State    nexus.GateState  `json:"state,omitzero"`
 	Item     string           `json:"item,omitzero"` // of the backlog
-	Rule     finding.Rule     `json:"rule,omitzero"` // why nobody takes it up
+	Rule     finding.Rule     `json:"rule,omitzero"` // the reason why it is skipped
 	Why      string           `json:"why,omitzero"`  // the same in words
 }
 
-// answer is the object of `discover --json`.
+// answer is the JSON output of `discover`.
 type answer struct {
 	Commit     string                    `json:"commit"`
 	Findings   []discovered              `json:"findings"`
-	Left       int                       `json:"left"` // findings that --all would list, too
+	Left       int                       `json:"left"` // number of findings that --all would add
 	Strategies []discover.StrategyReport `json:"strategies"`
 
 	more int // findings beyond --most
@@ -113,7 +113,7 @@ func discoverCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// agree asks who is there whether a model may be paid.
+// agree asks the person at the terminal whether a model may be paid.
 func agree(ctx context.Context, a *console.Console) error {
 	answer, err := a.Keyboard().Line(ctx, "Go on? [y/N]: ")
 	if err == nil && !nexus.Agrees(strings.TrimSpace(answer)) {
@@ -122,7 +122,7 @@ func agree(ctx context.Context, a *console.Console) error {
 	return err
 }
 
-// items returns the items of the backlog, with what is to be added to it.
+// items returns the items of the backlog, including the ones to add.
 func (f *discoverFlags) items(ctx context.Context, a *console.Console, r discover.Result, ids []string) ([]workitem.Item, error) {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
@@ -152,7 +152,7 @@ func (f *discoverFlags) items(ctx context.Context, a *console.Console, r discove
 	return all, nil
 }
 
-// open returns the findings that are listed: those with these IDs, or the first ones.
+// open returns the listed findings: those with these IDs, or the first ones.
 func (f *discoverFlags) open(r discover.Result, ids []string) ([]finding.Ranked, error) {
 	if len(ids) == 0 {
 		if f.most > 0 {
@@ -182,7 +182,7 @@ func unfound(id string) error {
 	return app.NotFound("finding", id, "nexus discover lists them; one that was fixed is gone.")
 }
 
-// list makes the answer.
+// list builds the answer.
 func (f *discoverFlags) list(r discover.Result, items []workitem.Item, ids []string) (answer, error) {
 	out := answer{Commit: r.Commit, Findings: []discovered{}, Left: len(r.Left), Strategies: r.Did, all: f.all}
 	open, err := f.open(r, ids)
@@ -203,7 +203,7 @@ func (f *discoverFlags) list(r discover.Result, items []workitem.Item, ids []str
 	return out, nil
 }
 
-// discoveredOf returns a finding as it is told.
+// discoveredOf returns the output form of a finding.
 func discoveredOf(f finding.Ranked, left *finding.SkippedFinding, items []workitem.Item) discovered {
 	d := discovered{
 		Name: f.ID, Strategy: f.Strategy, Kind: f.Kind, Title: f.Title, Reason: f.Why, Evidence: f.Evidence, Severity: f.Severity,
@@ -222,7 +222,7 @@ func discoveredOf(f finding.Ranked, left *finding.SkippedFinding, items []workit
 	return d
 }
 
-// drawDiscovered draws findings, what strategies could not do, and how many are left out.
+// drawDiscovered draws findings, failures of strategies, and the number of omitted findings.
 func drawDiscovered(s view.Style, a answer) string {
 	var b strings.Builder
 	if len(a.Findings) > 0 {
@@ -263,10 +263,10 @@ func drawDiscovered(s view.Style, a answer) string {
 	return b.String()
 }
 
-// left says why nobody takes up a finding.
+// left returns the reason why a finding is skipped.
 func (d discovered) left() string { return string(d.Rule) + ": " + d.Why }
 
-// told says what a finding is, and what becomes of it.
+// told describes a finding and its next step.
 func told(d discovered) string {
 	switch {
 	case d.Rule != "":
@@ -279,8 +279,8 @@ func told(d discovered) string {
 	return d.Title
 }
 
-// drawDid tells of a strategy what people have to know: that it did not look, or only in part. All
-// tells of each what it did.
+// drawDid draws the facts about a strategy that people must know: that it was skipped, or ran
+// only in part. With all, it draws the report of each strategy.
 func drawDid(s view.Style, d discover.StrategyReport, all bool) string {
 	var b strings.Builder
 	if d.State == discover.Broke {
@@ -301,7 +301,7 @@ func drawDid(s view.Style, d discover.StrategyReport, all bool) string {
 	return b.String()
 }
 
-// explain says all about one finding.
+// explain prints all details of one finding.
 func explain(a *console.Console, r discover.Result, items []workitem.Item, id string) error {
 	f, left, ok := r.Find(id)
 	if !ok {

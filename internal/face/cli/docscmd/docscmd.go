@@ -1,5 +1,5 @@
-// Package docscmd holds the commands that list the documents about a repository's code,
-// and have them written.
+// Package docscmd implements the commands that list and write the documents about a repository's
+// code.
 package docscmd
 
 import (
@@ -32,18 +32,18 @@ func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{docs}
 }
 
-// row is a document with how it stands.
+// row is a document with its state.
 type row struct {
 	codedoc.Doc
 
 	State   string   `json:"state"`             // fresh, stale, missing, own (a person wrote it) or unreadable
-	Edited  bool     `json:"edited,omitzero"`   // a person changed what was made
-	Changed []string `json:"changed,omitempty"` // files that it was made from and that changed since
-	Why     string   `json:"why,omitzero"`      // it cannot be read
+	Edited  bool     `json:"edited,omitzero"`   // a person edited the generated text
+	Changed []string `json:"changed,omitempty"` // source files that changed since it was generated
+	Why     string   `json:"why,omitzero"`      // why it cannot be read
 	Hint    string   `json:"hint,omitzero"`
 }
 
-// repository is a repository as a command finds it.
+// repository is a repository as opened by a command.
 type repository struct {
 	settings config.Config
 	shelf    codedoc.DocStore
@@ -86,7 +86,7 @@ func open(ctx context.Context, a *console.Console) (d repository, err error) {
 	return d, nil
 }
 
-// stand says how a document stands.
+// stand returns the state of a document.
 func stand(name string, docs []codedoc.Doc, problems []codedoc.Problem, now func(string) string) row {
 	r := row{Doc: codedoc.Doc{Name: name}, State: "missing"}
 	for _, p := range problems {
@@ -113,7 +113,7 @@ func stand(name string, docs []codedoc.Doc, problems []codedoc.Problem, now func
 	return r
 }
 
-// listing is the answer of `docs list --json`.
+// listing is the JSON output of `docs list`.
 type listing struct {
 	Documents []row `json:"documents"`
 }
@@ -157,21 +157,21 @@ func why(r row) string {
 	return strings.Join(all, "; ")
 }
 
-// made is what became of a document.
+// made is the result for one document.
 type made struct {
 	Name   string      `json:"name"`
 	File   string      `json:"file,omitzero"`
 	State  string      `json:"state"` // written, kept, or planned
 	Why    string      `json:"why,omitzero"`
-	Tokens int64       `json:"tokens,omitzero"` // that it reads, about
-	Price  nexus.Money `json:"price,omitzero"`  // about; 0: unknown
+	Tokens int64       `json:"tokens,omitzero"` // input, estimated
+	Price  nexus.Money `json:"price,omitzero"`  // estimated; 0: unknown
 }
 
-// outcome is the answer of `docs refresh --json`.
+// outcome is the JSON output of `docs refresh`.
 type outcome struct {
 	Model     string      `json:"model,omitzero"`
 	Documents []made      `json:"documents"`
-	Most      nexus.Money `json:"most"` // that all may cost: the budget
+	Most      nexus.Money `json:"most"` // limit for all: the budget
 	Money     nexus.Money `json:"money"`
 }
 
@@ -203,7 +203,7 @@ func refreshCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// wanted returns the documents that are to be written, and those that are kept.
+// wanted returns the documents to write, and those that are kept.
 func (d repository) wanted(names []string, force bool) (todo []codedoc.Topic, kept []made, err error) {
 	var known []string
 	for _, r := range d.rows {
@@ -236,8 +236,7 @@ func (d repository) wanted(names []string, force bool) (todo []codedoc.Topic, ke
 	return todo, kept, nil
 }
 
-// refresh writes documents, one after the other: what was written stays, whatever
-// becomes of the next one.
+// refresh writes documents one after the other. Written documents remain if a later one fails.
 func (d repository) refresh(ctx context.Context, a *console.Console, names []string, force, dry bool) (o outcome, err error) {
 	todo, kept, err := d.wanted(names, force)
 	o.Documents, o.Most = append([]made{}, kept...), d.settings.Limits.RunMoney
@@ -292,7 +291,7 @@ func (d repository) refresh(ctx context.Context, a *console.Console, names []str
 	return o, nil
 }
 
-// costs says what a document costs, about.
+// costs formats the estimated cost of a document.
 func costs(m made, o outcome) string {
 	price := "at an unknown price"
 	if m.Price > 0 {
@@ -302,7 +301,7 @@ func costs(m made, o outcome) string {
 		m.Name, view.Number(m.Tokens), o.Model, price, o.Most)
 }
 
-// write has one document written, and returns its file.
+// write lets a model write one document, and returns its file.
 func (d repository) write(
 	ctx context.Context, a *console.Console, session *app.Adhoc, survey *codemap.Survey, j codedoc.Job, force bool,
 ) (string, error) {
@@ -334,7 +333,7 @@ func (d repository) write(
 	return d.shelf.Write(doc)
 }
 
-// unchanged refuses to replace a document that somebody wrote or edited since it was looked at.
+// unchanged returns an error if a person wrote or edited the document since the last check.
 func (d repository) unchanged(name string) error {
 	docs, _, err := d.shelf.Load()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Check is one thing that was looked at.
+// Check is the result of one check.
 type Check struct {
 	Name   string `json:"name"`
 	State  State  `json:"state"`
@@ -17,17 +17,17 @@ type Check struct {
 	Hint   string `json:"hint,omitzero"`
 
 	err    error  // why it blocks, with its code
-	ask    string // what a person is asked who may start a run all the same; empty: nobody may
-	chosen bool   // somebody decided that it is so, and need not be kept from starting for it
+	ask    string // question to a person who may start a run anyway; empty: nobody may
+	chosen bool   // a person chose this state, and it need not stop a run
 }
 
-// State says how bad it is. The zero State blocks.
+// State is the severity of a check's result. The zero State blocks.
 type State string
 
 // The states of a check.
 const (
 	Blocker State = "blocker"
-	Notice  State = "notice" // a run works without
+	Notice  State = "notice" // a run works without it
 	Fine    State = "ok"
 )
 
@@ -43,21 +43,21 @@ func checked(name, detail string, err error) Check {
 	return c
 }
 
-// Report is what was looked at, and what follows.
+// Report is the results of all checks, with their consequences.
 type Report struct {
 	OK      bool     `json:"ok"`
-	Strict  bool     `json:"strict,omitzero"` // notices block, too
+	Strict  bool     `json:"strict,omitzero"` // notices also block
 	Light   bool     `json:"light,omitzero"`
 	Skipped []string `json:"skipped,omitempty"`
 	Checks  []Check  `json:"checks"`
 }
 
-// blocks reports whether a check keeps runs from starting.
+// blocks reports whether a check prevents runs from starting.
 func (r Report) blocks(c Check) bool {
 	return c.State != Fine && (c.State != Notice || r.Strict && !c.chosen)
 }
 
-// Notices returns what is worth a word and keeps no run from starting.
+// Notices returns the notices: checks worth mentioning that prevent no run.
 func (r Report) Notices() []Check {
 	var all []Check
 	for _, c := range r.Checks {
@@ -68,9 +68,8 @@ func (r Report) Notices() []Check {
 	return all
 }
 
-// AskPerson asks a person about what keeps a run from starting unless a person agrees to start it
-// all the same, and makes notices of what they agree to. Nobody is asked where something else keeps
-// it from starting.
+// AskPerson asks a person about the checks that block a run unless a person agrees, and turns the
+// agreed ones into notices. It asks nothing if another check blocks the run.
 func (r Report) AskPerson(agrees func(c Check, question string) (bool, error)) error {
 	for _, c := range r.Checks {
 		if r.blocks(c) && c.ask == "" {
@@ -92,7 +91,7 @@ func (r Report) AskPerson(agrees func(c Check, question string) (bool, error)) e
 	return nil
 }
 
-// Words returns the notices as words.
+// Words returns the notices as text.
 func (r Report) Words() []string {
 	var all []string
 	for _, c := range r.Notices() {
@@ -101,9 +100,9 @@ func (r Report) Words() []string {
 	return all
 }
 
-// Err returns what keeps a run from starting. One thing is its own error;
-// several are counted and named, under the code of the first. What a person may agree to
-// is named where nothing else is left: see [Report.AskPerson].
+// Err returns the error that prevents a run from starting. A single problem is its own error;
+// several are counted and named, under the code of the first. A problem that a person may accept
+// is named only if there is no other: see [Report.AskPerson].
 func (r Report) Err() error {
 	var all, asked []Check
 	for _, c := range r.Checks {
@@ -141,7 +140,7 @@ func (r Report) Err() error {
 	}
 }
 
-// Draw draws what was looked at, with what to do about it.
+// Draw draws the results, with the next steps.
 func (r Report) Draw(s view.Style) string {
 	rows := make([][]string, 0, len(r.Checks))
 	for _, c := range r.Checks {

@@ -11,15 +11,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// checkCode says whom agents can ask what the code in a repository means. That
-// nobody is there is worth knowing and stops nothing.
+// checkCode reports which language servers agents can query in a repository. A missing one is a
+// notice and blocks nothing.
 func checkCode(dir string, own map[string]config.Language) Check {
 	c := Check{Name: "code", State: Fine}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return checked("code", "", err)
 	}
-	defer func() { _ = root.Close() }() // only read
+	defer func() { _ = root.Close() }() // read-only
 	vars, ends := sandbox.QuietEnv(), code.CountExtensions(root, files.HiddenRules{})
 	var there, missing []string
 	for _, s := range code.Servers(own) {

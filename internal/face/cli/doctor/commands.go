@@ -18,11 +18,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// untrusted is what to do about a command that nobody agreed to.
+// untrusted is the hint about a command that was not trusted yet.
 const untrusted = "Read what it would run with nexus trust, then trust it with nexus trust --yes."
 
-// checkHooks says which hooks there are, and which cannot run: nobody agreed to
-// them as they are, or there is no such program. They are not run.
+// checkHooks lists the hooks, and those that cannot run: they are not trusted in their current
+// form, or their program is missing. It does not run them.
 func checkHooks(ctx context.Context, a *console.Console, p *app.Repository) []Check {
 	state, done, err := scratch()
 	if err != nil {
@@ -62,14 +62,15 @@ func checkHooks(ctx context.Context, a *console.Console, p *app.Repository) []Ch
 	return checks
 }
 
-// scratch makes a directory that stands for that of the repository's state, which
-// a look does not write to.
+// scratch creates a directory in place of the repository's state directory, which checks do not
+// write to.
 func scratch() (dir string, done func(), err error) {
 	dir, err = os.MkdirTemp("", "nexus-doctor-")
 	return dir, func() { _ = os.RemoveAll(dir) }, err // a temporary directory
 }
 
-// runnable says why there is no program to run for a hook, where the hook would run.
+// runnable returns an error if the program of a hook is missing in the place where the hook would
+// run.
 func runnable(ctx context.Context, r *usercmd.Runner, h hookcmd.Hook) error {
 	found, err := h.HasProgram(ctx, r)
 	if err != nil || found {
@@ -81,8 +82,7 @@ func runnable(ctx context.Context, r *usercmd.Runner, h hookcmd.Hook) error {
 	}
 }
 
-// checkPlugins greets each plugin that somebody agreed to, and says about the
-// others why they are not used.
+// checkPlugins sends a greeting to each trusted plugin, and reports why the others are not used.
 func checkPlugins(ctx context.Context, a *console.Console, p *app.Repository) []Check {
 	state, done, err := scratch()
 	if err != nil {

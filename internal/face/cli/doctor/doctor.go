@@ -1,6 +1,5 @@
-// Package doctor checks whether what a run needs is there: all of it for
-// nexus doctor, and the quick checks before every run, so that a run that
-// cannot work is refused before anything is paid for.
+// Package doctor checks the prerequisites of a run: all of them for nexus doctor, and the quick
+// ones before every run, so that a run that cannot work is refused before anything is paid for.
 package doctor
 
 import (
@@ -26,25 +25,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 )
 
-// Question says what to look at.
+// Question selects the checks.
 type Question struct {
-	Light bool // only what is told at once: nothing is asked over the network
-	Run   bool // before a run: only what concerns it
-	Fix   bool // mend what can be fixed
-	Yes   bool // without asking, also what removes something
+	Light bool // only checks that answer at once, without the network
+	Run   bool // before a run: only checks that concern it
+	Fix   bool // repair problems
+	Yes   bool // repair without asking, also if that removes something
 
-	Shown bool // each task of the plan that a run is given brings a command that shows it
+	Shown bool // each task of the plan has a command that verifies it
 
-	Trust  func(dir string, book *trust.Store) error // says whether what the repository decides is agreed to
-	Models func() error                              // says whether the run's models can be asked; nil looks at all
-	Plan   func() error                              // says whether a plan's tasks fit; nil where there is none
+	Trust  func(dir string, book *trust.Store) error // reports whether the repository's settings are trusted
+	Models func() error                              // reports whether the run's models are available; nil: check all
+	Plan   func() error                              // reports whether a plan's tasks fit; nil if there is no plan
 }
 
-// inspection is one look: everything that it may need, some of it missing.
+// inspection is one round of checks with its inputs, some of which may be missing.
 type inspection struct {
 	Question
 	app   *console.Console
-	place *app.Repository // nil where there is none
+	place *app.Repository // nil if there is none
 	conf  config.Config
 	skip  []string
 	all   []Check
@@ -59,17 +58,17 @@ func (l *inspection) add(checks ...Check) {
 	}
 }
 
-// wants reports whether any of the named checks is to be made.
+// wants reports whether any of the named checks was requested.
 func (l *inspection) wants(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(l.skip, name) })
 }
 
-// CheckAll looks at everything for somebody who wants to know, whatever is missing.
+// CheckAll runs all checks for a person, even if prerequisites are missing.
 func CheckAll(ctx context.Context, a *console.Console, q Question) (Report, error) {
 	settings, _, err := a.Settings()
 	first := []Check{checked("configuration", "readable", err)}
 	if err != nil {
-		settings, q.Trust = config.Default(), nil // it reads the same files, and would say the same
+		settings, q.Trust = config.Default(), nil // it reads the same files, and would report the same error
 	}
 	if e, ok := errors.AsType[*nexus.Error](tui.Keys(settings.Keys).Check()); ok {
 		first = append(first, Check{Name: "configuration", State: Notice, Detail: e.Message, Hint: e.Hint})
@@ -91,7 +90,7 @@ func CheckAll(ctx context.Context, a *console.Console, q Question) (Report, erro
 	return l.report(ctx), nil
 }
 
-// CheckBeforeRun looks before a run at what it needs.
+// CheckBeforeRun checks the prerequisites of a run.
 func CheckBeforeRun(ctx context.Context, a *console.Console, p *app.Repository, c config.Config, q Question) Report {
 	l := &inspection{Question: q, app: a, place: p, conf: c, skip: c.Precheck.Skip}
 	return l.report(ctx)
@@ -131,7 +130,7 @@ func (l *inspection) report(ctx context.Context) Report {
 	return r
 }
 
-// halted says whether the kill switch keeps runs from starting.
+// halted reports whether the kill switch prevents runs from starting.
 func (l *inspection) halted() []Check {
 	state := ""
 	if l.place != nil {
@@ -143,7 +142,7 @@ func (l *inspection) halted() []Check {
 	return nil
 }
 
-// checkout looks at the repository and what the user has checked out.
+// checkout checks the repository and the user's checkout.
 func (l *inspection) checkout(ctx context.Context) {
 	repo := l.place.Repo
 	l.add(Check{Name: "repository", State: Fine, Detail: repo.Work})
@@ -195,8 +194,8 @@ func (l *inspection) checkout(ctx context.Context) {
 	}
 }
 
-// large names the files that git LFS keeps and that a run sees as pointers: their content is not on
-// this machine, or too big.
+// large names the git LFS files that a run sees as pointers, because their content is not on this
+// machine or too big.
 func (l *inspection) large(ctx context.Context) {
 	all, err := l.place.Repo.LFSFiles(ctx)
 	if err != nil || len(all) == 0 {
@@ -234,8 +233,8 @@ func (l *inspection) large(ctx context.Context) {
 	}
 }
 
-// pullCommand is the command that gets the content of files; of all, where they are many or their
-// names mean something to git LFS.
+// pullCommand returns the command that downloads the content of files; of all files if there are
+// many or their names have a meaning for git LFS.
 func pullCommand(files []string) string {
 	const most = 10
 	if len(files) > most || slices.ContainsFunc(files, func(f string) bool { return strings.ContainsAny(f, "*?[]{}!,'\\") }) {
@@ -248,8 +247,8 @@ func pullCommand(files []string) string {
 	return "git lfs pull --include=" + include
 }
 
-// checkQuarantinedTests looks at tests in quarantine, and, where there is time, at what runs saw
-// of them.
+// checkQuarantinedTests checks the quarantined tests, and, if there is time, their results in
+// runs.
 func (l *inspection) checkQuarantinedTests(ctx context.Context) {
 	if !l.wants("quarantine") {
 		return
@@ -258,13 +257,13 @@ func (l *inspection) checkQuarantinedTests(ctx context.Context) {
 	if l.place.Journal != nil && !l.Run && !l.Light {
 		var err error
 		if h, err = flaky.ReadHistory(l.place.Journal.Events(ctx, "", 0)); err != nil {
-			return // the check of the journal says so
+			return // the check of the journal reports this
 		}
 	}
 	l.add(checkQuarantine(l.place.Repo.Work, flaky.DayOf(l.app.Now()), h)...)
 }
 
-// changes says what the checkout holds that no run will see.
+// changes reports the changes in the checkout that a run will not see.
 func (l *inspection) changes(ctx context.Context) []Check {
 	c, err := git.Uncommitted(ctx, l.place.Repo)
 	var words []string
@@ -302,7 +301,7 @@ func few(files []string) string {
 	return text
 }
 
-// journal looks at the runs of the repository and what they left.
+// journal checks the runs of the repository and their leftovers.
 func (l *inspection) journal(ctx context.Context) {
 	runs, err := l.place.Runs(ctx)
 	if err == nil && !l.Run && !l.Light && l.place.Journal != nil {
@@ -327,12 +326,12 @@ func (l *inspection) journal(ctx context.Context) {
 	}
 }
 
-// wholeTime is how long the whole journal is read before doctor says that it did
-// not get to the end.
+// wholeTime limits the time for reading the whole journal. After that, doctor reports that it did
+// not finish.
 const wholeTime = 2 * time.Minute
 
-// verifyJournal reads the whole journal and all data that it names, as `nexus journal
-// verify` does.
+// verifyJournal verifies the whole journal and all data that it names, as `nexus journal verify`
+// does.
 func verifyJournal(ctx context.Context, p *app.Repository) error {
 	slow := errors.New("it takes longer than " + wholeTime.String() + ": nexus journal verify reads it to the end")
 	ctx, stop := context.WithTimeoutCause(ctx, wholeTime, slow)
@@ -349,7 +348,7 @@ func verifyJournal(ctx context.Context, p *app.Repository) error {
 	case r.Sound:
 		return named(ctx, p, r.Named)
 	}
-	lost, _ := p.Journal.LostAfter(ctx, r.Events) // what cannot be read is not counted
+	lost, _ := p.Journal.LostAfter(ctx, r.Events) // unreadable events are not counted
 	words := ""
 	for _, x := range lost {
 		words += fmt.Sprintf(" It gives up %s of run %s.", view.Count(x.Events, "event"), x.Run)
@@ -361,7 +360,7 @@ func verifyJournal(ctx context.Context, p *app.Repository) error {
 	}
 }
 
-// named looks whether the data that events name is there and as it was.
+// named checks that the data named in events exists and is unchanged.
 func named(ctx context.Context, p *app.Repository, hashes []string) error {
 	store, err := p.Blobs()
 	if err != nil {
@@ -387,7 +386,7 @@ func named(ctx context.Context, p *app.Repository, hashes []string) error {
 	}
 }
 
-// confined looks for a wall around agents and gates, and at what stands inside.
+// confined checks the sandbox of agents and gates, and the programs inside.
 func (l *inspection) confined(ctx context.Context) {
 	box, err := app.FindSandbox(ctx, l.conf)
 	switch {
@@ -421,7 +420,7 @@ func (l *inspection) confined(ctx context.Context) {
 	}
 }
 
-// models looks whether models can be asked.
+// models checks whether models are available.
 func (l *inspection) models(ctx context.Context) {
 	switch {
 	case l.Models != nil:
@@ -435,7 +434,7 @@ func (l *inspection) models(ctx context.Context) {
 	}
 }
 
-// noticed makes a notice of what would block: a run works without it.
+// noticed turns a blocking check into a notice: a run works without it.
 func noticed(c Check) Check {
 	if c.State == Blocker {
 		c.State = Notice

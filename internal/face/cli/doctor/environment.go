@@ -5,7 +5,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// checkEnvironment says what worktrees will be given besides their files.
+// checkEnvironment reports what worktrees receive besides their files.
 func checkEnvironment(dir string, c config.Config) []Check {
 	list, err := app.ForecastInstalls(dir, c)
 	if err != nil {

@@ -16,14 +16,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// checkGates looks at what would judge the work: the gates of the stacks that
-// are found, and whether their programs are there, inside of the sandbox.
+// checkGates checks the gates of the detected stacks, and whether their programs exist inside the
+// sandbox.
 func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gates, q Question) []Check {
 	gates, err := detect.Gates(dir, c)
 	if err = cmp.Or(detect.CheckPackages(dir, c), err); err != nil {
 		return []Check{checked("gates", "", err)}
 	}
-	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return len(g.Args) == 0 }) // the search for secrets needs no program
+	// The secret scan needs no program.
+	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return len(g.Args) == 0 })
 	if len(gates) == 0 {
 		return slices.Concat([]Check{{
 			Name: "gates", State: Notice, Detail: "no gate is set or detected: work that no check of its own shows waits for you",
@@ -68,8 +69,9 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	return append(all, checkTests(gates, gone, c, q)...)
 }
 
-// checkTests says that no gate runs tests, which only a person may start a run without. Who turned
-// the gate off has decided, and so has who gave a command of their own, to the project or to each task.
+// checkTests reports that no gate runs tests. Only a person may start a run without tests. The
+// user has decided already if they turned the gate off, or gave a test command of their own, for
+// the project or for each task.
 func checkTests(gates []gate.Gate, gone []string, c config.Gates, q Question) []Check {
 	line, set := c.Commands["test"]
 	if set && line == "" || q.Shown {
@@ -102,12 +104,12 @@ func checkTests(gates []gate.Gate, gone []string, c config.Gates, q Question) []
 	return []Check{k}
 }
 
-// switchedOff says which gates the files name that the configuration does not
-// let judge: nothing that they would find is found.
+// switchedOff reports the detected gates that the configuration turns off: their problems will
+// not be found.
 func switchedOff(dir string, c config.Gates) []Check {
 	off, err := detect.Off(dir, c)
 	if err != nil || len(off) == 0 {
-		return nil // the gates are asked for errors before
+		return nil // an earlier check reports errors of the gates
 	}
 	return []Check{{
 		Name: "gates", State: Notice, Detail: "the configuration turns off " + strings.Join(off, ", "), chosen: true,

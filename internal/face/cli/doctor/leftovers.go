@@ -21,26 +21,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// settled is how old a lock of git's is that nobody can be taking any more.
+// settled is the age after which a git lock cannot be in the middle of being taken.
 const settled = time.Minute
 
-// MendFlags adds the flags that say what is mended.
+// MendFlags adds the flags that select what is repaired.
 func (q *Question) MendFlags(f *pflag.FlagSet) {
 	f.BoolVar(&q.Fix, "fix", false, "fix problems: remove what dead processes left, and make the state private")
 	f.BoolVarP(&q.Yes, "yes", "y", false, "with --fix, fix without asking, even if that removes something")
 }
 
-// fixScope is how much is mended of what can be.
+// fixScope is the set of repairs to make.
 type fixScope int
 
 const (
 	nothing fixScope = iota
-	closes           // what takes nothing away
+	closes           // repairs that remove nothing
 	everything
 )
 
-// agreed says what is about to be mended, and asks the person at the terminal. Where there is
-// none, and nobody said yes before, nothing is taken away.
+// agreed lists the repairs and asks the person at the terminal. Without a person and without
+// --yes, nothing is removed.
 func (l *inspection) agreed(ctx context.Context, open []Check) (fixScope, error) {
 	a := l.app
 	asks := !l.Yes && a.Person() && !a.JSON
@@ -64,7 +64,8 @@ func (l *inspection) agreed(ctx context.Context, open []Check) (fixScope, error)
 	return everything, nil
 }
 
-// checkAndFixLeftovers looks for what dead processes left behind, and mends as much of it as somebody agrees to.
+// checkAndFixLeftovers finds leftovers of dead processes, and removes those that the user agrees
+// to.
 func (l *inspection) checkAndFixLeftovers(ctx context.Context, runs []journal.Run) []Check {
 	found := checkLeft(ctx, l.app, l.place, runs, false)
 	if !l.Fix {
@@ -98,12 +99,12 @@ func (l *inspection) checkAndFixLeftovers(ctx context.Context, runs []journal.Ru
 	return found
 }
 
-// checkLeft looks for what dead processes left behind in the state directory,
-// and removes it if fix is set.
+// checkLeft finds leftovers of dead processes in the state directory, and removes them if fix is
+// set.
 func checkLeft(ctx context.Context, a *console.Console, p *app.Repository, runs []journal.Run, fix bool) []Check {
 	all := []Check{checkModes(p.State, fix), checkOrphans(runs, fix), checkLocks(a, p, runs, fix), checkTemps(a, p, fix)}
 	stale, err := p.Sweep(ctx, !fix)
-	// Every run leaves its locks, and the files that its trees stood on: that is no damage.
+	// Every run leaves its locks and the base files of its trees behind: that is no damage.
 	stale = slices.DeleteFunc(stale, func(path string) bool {
 		in := filepath.Base(filepath.Dir(path))
 		return in == "locks" || in == "lower"
@@ -111,7 +112,7 @@ func checkLeft(ctx context.Context, a *console.Console, p *app.Repository, runs 
 	return append(all, left("worktrees", "worktree", len(stale), err, fix))
 }
 
-// left says how much of something is left over, or was removed.
+// left reports how many leftovers of a kind exist, or were removed.
 func left(name, noun string, n int, err error, fix bool) Check {
 	c := checked(name, "none left over", err)
 	switch {
@@ -124,15 +125,15 @@ func left(name, noun string, n int, err error, fix bool) Check {
 	return c
 }
 
-// checkModes finds what of the state other users could read: it holds the
-// project's code and what was said about it.
+// checkModes finds state files that other users could read: they contain the project's code and
+// conversations about it.
 func checkModes(dir string, fix bool) Check {
 	var open []string
 	for _, name := range []string{"", "blobs", "trees", "repo.git"} {
 		path := filepath.Join(dir, name)
 		info, err := os.Lstat(path)
 		if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 == 0 || name != "" && len(open) == 0 {
-			continue // below a closed directory nobody comes
+			continue // files below a closed directory are unreachable
 		}
 		open = append(open, path)
 	}
@@ -150,7 +151,7 @@ func checkModes(dir string, fix bool) Check {
 	return c
 }
 
-// checkOrphans finds processes of agents and gates whose run nobody conducts.
+// checkOrphans finds processes of agents and gates whose run has no conductor.
 func checkOrphans(runs []journal.Run, fix bool) Check {
 	n := 0
 	var failed error
@@ -167,13 +168,13 @@ func checkOrphans(runs []journal.Run, fix bool) Check {
 	return left("processes", "process", n, failed, fix)
 }
 
-// checkTemps finds files that a killed import, repair or restore had not finished
-// with: copies, whose originals are where they were.
+// checkTemps finds files of a killed import, repair or restore: unfinished copies, whose
+// originals are unchanged.
 func checkTemps(a *console.Console, p *app.Repository, fix bool) Check {
 	n := 0
 	var failed error
 	for _, pattern := range []string{"import-*.bundle", "journal.db.repaired-*", "journal.db.restored-*"} {
-		found, _ := filepath.Glob(filepath.Join(p.State, pattern)) // the patterns are well formed
+		found, _ := filepath.Glob(filepath.Join(p.State, pattern)) // the patterns are valid
 		for _, path := range found {
 			info, err := os.Lstat(path)
 			if err != nil || !info.Mode().IsRegular() || a.Now().Sub(info.ModTime()) < settled {
@@ -188,8 +189,8 @@ func checkTemps(a *console.Console, p *app.Repository, fix bool) Check {
 	return left("files", "temporary file", n, failed, fix)
 }
 
-// checkLocks finds locks that a killed git left in the private clone. While
-// a run is conducted nobody can tell whose they are.
+// checkLocks finds locks that a killed git left in the private clone. While a run has a
+// conductor, their owner is unknown.
 func checkLocks(a *console.Console, p *app.Repository, runs []journal.Run, fix bool) Check {
 	for _, r := range runs {
 		if r.Holder != nil {

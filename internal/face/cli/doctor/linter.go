@@ -13,19 +13,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// Linter says how golangci-lint, where it judges a directory, fits the
-// project's configuration for it.
+// Linter reports whether the golangci-lint that judges a directory fits the project's
+// configuration.
 type Linter struct {
-	Gate   bool   // it judges here
-	Wants  string // major version that the configuration is for
-	Has    string // major version that is installed; empty: none is found
+	Gate   bool   // it is a gate here
+	Wants  string // major version that the configuration requires
+	Has    string // installed major version; empty: not found
 	Detail string
 }
 
 // Fits reports whether the gate can run.
 func (l Linter) Fits() bool { return !l.Gate || l.Has == l.Wants }
 
-// Why says what keeps the gate from running.
+// Why returns the reason why the gate cannot run.
 func (l Linter) Why() string {
 	if l.Has == "" {
 		return "golangci-lint is not found"
@@ -33,8 +33,8 @@ func (l Linter) Why() string {
 	return "the configuration is for version " + l.Wants + " of golangci-lint, and version " + l.Has + " is installed"
 }
 
-// FindLinter asks the golangci-lint in the box for its version, where one of
-// the gates calls it with flags of ours.
+// FindLinter asks the golangci-lint in the sandbox for its version, if one of the gates calls it
+// with our flags.
 func FindLinter(ctx context.Context, box *sandbox.Box, dir string, c config.Gates) Linter {
 	gates, err := detect.Gates(dir, c)
 	i := slices.IndexFunc(gates, func(g gate.Gate) bool { return len(g.Args) > 2 && g.Args[0] == "golangci-lint" })

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// checkBox says which sandbox it is, and what it cannot stop.
+// checkBox reports the kind of sandbox, and the accesses that it cannot prevent.
 func checkBox(box *sandbox.Box) Check {
 	c := Check{Name: "sandbox", State: Fine, Detail: box.Name()}
 	if gaps := box.KnownGaps(); len(gaps) > 0 {
@@ -28,13 +28,12 @@ func checkBox(box *sandbox.Box) Check {
 	return c
 }
 
-// checkBounds says what keeps commands from using up the machine.
+// checkBounds reports the limits that keep commands from exhausting the machine.
 func checkBounds(box *sandbox.Box) Check {
 	return Check{Name: "bounds", State: Fine, Detail: box.DescribeLimits()}
 }
 
-// checkTools looks at the programs that agents and gates use, from inside of
-// the sandbox.
+// checkTools checks the programs that agents and gates use, from inside the sandbox.
 func checkTools(ctx context.Context, a *console.Console, box *sandbox.Box, c config.Config) []Check {
 	dir, err := os.MkdirTemp("", "nexus-doctor-")
 	if err != nil {
@@ -87,8 +86,7 @@ func checkDisk(a *console.Console) Check {
 	return c
 }
 
-// checkModels looks whether every role has a model with a price and a key at
-// every tier.
+// checkModels checks that every role has a model with a price and a key at every tier.
 func checkModels(a *console.Console, c config.Config) Check {
 	c, err := a.WithAgents(c, provider.RecordingTransport{})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/memory"
 )
 
-// remembered looks at what agents are told of earlier work: files that cannot be read,
-// and approved ones that are about files that are gone. Neither stops a run.
+// remembered checks the memory entries for agents: files that cannot be read, and approved
+// entries about deleted files. Neither blocks a run.
 func (l *inspection) remembered(ctx context.Context) {
 	if l.Run || !l.wants("memory") {
 		return
@@ -44,7 +44,7 @@ func (l *inspection) remembered(ctx context.Context) {
 	l.add(all...)
 }
 
-// gone names approved episodes that are about files that are gone.
+// gone reports approved entries about deleted files.
 func (l *inspection) gone(ctx context.Context, kept []memory.StoredEpisode, notice func(detail, hint string)) error {
 	head, _, err := l.place.Repo.Head(ctx)
 	if err != nil || len(kept) == 0 {

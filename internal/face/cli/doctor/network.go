@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// checkNetwork says what commands can reach in this sandbox.
+// checkNetwork reports which hosts commands can reach in this sandbox.
 func checkNetwork(a *console.Console, box *sandbox.Box, n config.Network) Check {
 	c := Check{Name: "network", State: Fine, Detail: "off"}
 	if box.Name() == string(sandbox.Off) {

@@ -13,8 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// checkKeys looks what is set for providers, and asks each of them what models
-// it has, which costs nothing.
+// checkKeys checks the settings of providers, and asks each for its models, which costs nothing.
 func checkKeys(ctx context.Context, a *console.Console, c config.Config) []Check {
 	var all []Check
 	keys, err := a.Keys().List(provider.Variables(c))
@@ -58,8 +57,8 @@ func checkKeys(ctx context.Context, a *console.Console, c config.Config) []Check
 	return all
 }
 
-// checkProvider says how a provider answered. Only a key that it refuses
-// blocks: what is out of reach now may be back when a run begins.
+// checkProvider reports the answer of a provider. Only a refused key blocks, because an
+// unreachable provider may be back when a run begins.
 func checkProvider(s provider.Availability) Check {
 	if s.Err != nil {
 		c := Check{Name: "provider", State: Notice, Detail: view.Clean(s.Name + ": " + s.Err.Error()), Hint: "Check its address and the network. A run waits a while, then stops."}

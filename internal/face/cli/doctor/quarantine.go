@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// checkQuarantine looks at the record of tests whose failure does not count.
-// There is nothing to say where there is none.
+// checkQuarantine checks the record of quarantined tests, whose failures do not count. It returns
+// nothing if there is no record.
 func checkQuarantine(dir string, today flaky.Day, h flaky.History) []Check {
 	list, err := gate.QuarantineIn(dir)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
-// checkServers asks each MCP server that is trusted for its tools, and says about
-// the others why they are not used.
+// checkServers asks each trusted MCP server for its tools, and reports why the others are not
+// used.
 func checkServers(ctx context.Context, a *console.Console, box *sandbox.Box) []Check {
 	dir, err := a.WorkDir()
 	if err != nil {
@@ -45,7 +45,7 @@ func checkServers(ctx context.Context, a *console.Console, box *sandbox.Box) []C
 	return checks
 }
 
-// reach starts or reaches a server.
+// reach starts a server or connects to it.
 func reach(ctx context.Context, a *console.Console, box *sandbox.Box, dir string, s app.Server) Check {
 	c := Check{Name: "mcp " + s.Name, State: Notice, Hint: "Agents work without its tools."}
 	tmp, err := os.MkdirTemp("", "nexus-doctor-")

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// comparison is the object of nexus runs compare --json.
+// comparison is the JSON output of nexus runs compare.
 type comparison struct {
 	A           nexus.RunID          `json:"a"`
 	B           nexus.RunID          `json:"b"`
@@ -45,7 +45,7 @@ func compareCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// mostShown is how much of a value is drawn; JSON has all of it.
+// mostShown limits the drawn length of a value; JSON has all of it.
 const mostShown = 60
 
 func drawComparison(s view.Style, d comparison) string {

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// lookBack says which figures are shown.
+// lookBack selects the statistics to show.
 type lookBack struct {
 	all   bool
 	since string
@@ -71,7 +71,7 @@ func historyCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// runsOf returns what runs came to, of the repository or of all.
+// runsOf returns the results of runs, of the repository or of all repositories.
 func runsOf(ctx context.Context, a *console.Console, all bool) ([]history.Run, error) {
 	if all {
 		return a.Histories(ctx)
@@ -104,10 +104,10 @@ func (o lookBack) ways() ([]string, error) {
 	return known, nil
 }
 
-// longest is the longest time that --since goes back.
+// longest is the largest number of days for --since.
 const longest = 200 * 366
 
-// whenOf reads when something begins: a time before now or a day; zero for nothing.
+// whenOf parses the start of a period: a duration before now or a day; zero for no text.
 func whenOf(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -132,8 +132,8 @@ func whenOf(text string, now time.Time) (time.Time, error) {
 	}
 }
 
-// drawHistory draws figures over runs: groups of tasks, then tasks that stand out,
-// what failed, and how right the estimates were. Only draws nothing but the groups.
+// drawHistory draws statistics over runs: groups of tasks, outliers, failures, and the accuracy
+// of estimates. With only, it draws just the groups.
 func drawHistory(s view.Style, f history.Figures, ways []string, only bool) string {
 	if f.Runs == 0 {
 		return ""
@@ -162,7 +162,7 @@ func drawHistory(s view.Style, f history.Figures, ways []string, only bool) stri
 	return text + drawFailures(s, f) + drawAccuracy(s, f)
 }
 
-// perLanded is what each task that landed cost; nothing where none did.
+// perLanded formats the cost per landed task; empty if none landed.
 func perLanded(g history.Group) string {
 	if g.Landed == 0 {
 		return ""
@@ -214,7 +214,7 @@ func itemTable(s view.Style, items []history.Item) string {
 	return view.Table(s, []string{"run", "task", "title", "status", "attempts", "rounds", "time", "cost", "why"}, rows)
 }
 
-// drawFailures says what attempts ended with, and how often each gate was red.
+// drawFailures draws the causes of failed attempts, and how often each gate failed.
 func drawFailures(s view.Style, f history.Figures) string {
 	text := ""
 	if len(f.Failures) > 0 {
@@ -240,7 +240,7 @@ func drawFailures(s view.Style, f history.Figures) string {
 	return text + "\n" + s.Bold("gates") + "\n" + view.Table(s, []string{"gate", "judged", "red", "time"}, rows)
 }
 
-// drawAccuracy says how right the estimates were, of all and of each run.
+// drawAccuracy draws the accuracy of the estimates, in total and per run.
 func drawAccuracy(s view.Style, f history.Figures) string {
 	text := "\n" + s.Bold("estimates") + "\n"
 	if f.Estimates.Tasks == 0 {
@@ -267,7 +267,7 @@ func drawAccuracy(s view.Style, f history.Figures) string {
 	}, rows)
 }
 
-// mostRuns is how many runs are drawn one by one, the latest.
+// mostRuns limits the runs that are drawn one by one, the latest first.
 const mostRuns = 20
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

@@ -1,5 +1,5 @@
-// Package historycmd holds the commands that look back over many runs: what they
-// came to, how two of them differ, and what new runs learn from them.
+// Package historycmd implements the commands about many runs: their results, the differences
+// between two of them, and the lessons that new runs use.
 package historycmd
 
 import (

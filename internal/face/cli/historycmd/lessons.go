@@ -24,11 +24,11 @@ func lessonsCommand(a *console.Console) *cobra.Command {
 		lessonShowCommand(a), lessonResetCommand(a))
 }
 
-// lessonList is the object of nexus lessons list --json.
+// lessonList is the JSON output of nexus lessons list.
 type lessonList struct {
 	Lessons []lessons.LessonText `json:"lessons"`
-	Off     []nexus.LessonKind   `json:"off"`    // what nothing is learned about
-	Sample  int                  `json:"sample"` // fewest tasks that a lesson rests on
+	Off     []nexus.LessonKind   `json:"off"`    // kinds of lessons that are turned off
+	Sample  int                  `json:"sample"` // minimum number of tasks behind a lesson
 	Runs    int                  `json:"runs"`
 }
 
@@ -80,7 +80,7 @@ func offOf(c config.Config) []nexus.LessonKind {
 	return off
 }
 
-// kindOf reads a kind of lesson; empty is any.
+// kindOf parses a kind of lesson; empty means any.
 func kindOf(name string) (nexus.LessonKind, error) {
 	if name == "" || slices.Contains(nexus.LessonKinds(), nexus.LessonKind(name)) {
 		return nexus.LessonKind(name), nil
@@ -119,11 +119,11 @@ func lessonTable(s view.Style, all []lessons.LessonText) string {
 	return view.Table(s, []string{"kind", "about", "so it", "because", "tasks"}, rows)
 }
 
-// lessonShow is the object of nexus lessons show --json.
+// lessonShow is the JSON output of nexus lessons show.
 type lessonShow struct {
 	Run     nexus.RunID          `json:"run"`
 	Lessons []lessons.LessonText `json:"lessons"`
-	Used    []nexus.TaskRouted   `json:"used"` // where tasks began as it learned
+	Used    []nexus.TaskRouted   `json:"used"` // tasks that started as the lessons suggest
 }
 
 func lessonShowCommand(a *console.Console) *cobra.Command {

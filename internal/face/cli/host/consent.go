@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// maxShown is the most of a text of a client that is in a question, in bytes.
+	// maxShown limits a client's text in a question, in bytes.
 	maxShown = 1500
-	// maxOutline is the most that the tasks of a plan may have there.
+	// maxOutline limits the tasks of a plan in a question, in bytes.
 	maxOutline = 256 << 10
 )
 
-// Shown makes a text of a client harmless, on one line of bounded length. Who agrees to
-// a longer one is told how much of it they do not see.
+// Shown makes a client's text safe to show: one line of limited length. For a longer text, it
+// adds how much of it is hidden.
 func Shown(text string) string {
 	text = view.Clean(text)
 	if len(text) <= maxShown {
@@ -30,8 +30,8 @@ func Shown(text string) string {
 	return sanitize.Cut(text, maxShown) + " (cut here; it has " + view.Number(int64(len(text))) + " bytes)"
 }
 
-// Whole is [Shown] for what nobody can agree to without its end, such as a command: it
-// refuses what is too long to be shown.
+// Whole is [Shown] for a text that a person must see in full to agree to it, such as a command:
+// it refuses a text that is too long.
 func Whole(what, text string) (string, error) {
 	text = view.Clean(text)
 	if len(text) > maxShown {
@@ -40,13 +40,13 @@ func Whole(what, text string) (string, error) {
 	return text, nil
 }
 
-// Price says what work may cost, and what else it takes.
+// Price describes the cost of work and its other effects.
 type Price struct {
 	Most   nexus.Money
-	All    bool   // Most counts what is spent already
-	Model  string // instead of the configured ones; empty: those
+	All    bool   // Most includes the money already spent
+	Model  string // instead of the configured models; empty: those
 	Land   bool   // it moves a branch at the end
-	Target string // that branch; empty: the one that is checked out
+	Target string // that branch; empty: the checked-out one
 }
 
 // String implements [fmt.Stringer].
@@ -64,8 +64,8 @@ func (p Price) String() string {
 	return text + "."
 }
 
-// PriceOf says what a run that there is may still cost, and which branch it moves:
-// also where that was only asked for.
+// PriceOf returns the remaining possible cost of an existing run, and the branch that it moves,
+// even if that was only requested.
 func PriceOf(s *state.State) Price {
 	p := Price{Most: max(s.Ledger.Limit()-s.Ledger.Spent(), 0), Land: s.Goal.Land, Target: s.Goal.Target}
 	for _, r := range s.Requests {
@@ -76,8 +76,8 @@ func PriceOf(s *state.State) Price {
 	return p
 }
 
-// LimitOf is [PriceOf] with the limit of the whole run in place of what is left of it: a
-// question says the same for as long as the limit does, while the run spends.
+// LimitOf is [PriceOf] with the limit of the whole run instead of the rest: the text of a
+// question then stays the same while the run spends.
 func LimitOf(s *state.State) Price {
 	p := PriceOf(s)
 	p.Most, p.All = s.Ledger.Limit(), true
@@ -90,8 +90,8 @@ func Refuses(text string) bool {
 	return word == "no" || word == "skip"
 }
 
-// YesTakes says what may follow from a yes to what a run asks, which somebody conducts
-// or not.
+// YesTakes describes the possible consequences of a yes to a run's question, with or without a
+// conductor.
 func YesTakes(s *state.State, held bool) string {
 	text := "The run continues, within what was agreed to. "
 	if !held {
@@ -103,9 +103,8 @@ func YesTakes(s *state.State, held bool) string {
 	return text + LimitOf(s).String()
 }
 
-// Outline lists the tasks of a plan that comes from a client or a model, and the
-// commands that it has them checked by. All of them: a plan with more than can be
-// shown is refused, as nobody could agree to it.
+// Outline lists the tasks of a plan from a client or a model, with their check commands. It
+// refuses a plan that is too long to be shown in full, because a person could not agree to it.
 func Outline(goal string, tasks []nexus.Task) (string, error) {
 	var b strings.Builder
 	b.WriteString(Shown(goal))
@@ -128,7 +127,7 @@ func Outline(goal string, tasks []nexus.Task) (string, error) {
 	return b.String() + fmt.Sprintf("\n(%s)", view.Count(len(tasks), "task")), nil
 }
 
-// unshown refuses what cannot be shown to the one who is to agree to it.
+// unshown refuses a text that cannot be shown to the person who is to agree to it.
 func unshown(why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: "it cannot be shown for consent: " + why,
@@ -136,7 +135,7 @@ func unshown(why string) error {
 	}
 }
 
-// Asks returns who asks for something, and where.
+// Asks returns who makes a request, and where.
 func (h Host) Asks(client, dir string) (string, error) {
 	at := h.Console.App
 	at.Dir = cmp.Or(dir, at.Dir)
@@ -147,8 +146,7 @@ func (h Host) Asks(client, dir string) (string, error) {
 	return fmt.Sprintf("%s asks Nexus, in %s, to ", client, view.Clean(app.WorkTreeRoot(top))), nil
 }
 
-// Beforehand says how a person agrees to something beforehand: in which file, by
-// which key of the configuration.
+// Beforehand describes how a person agrees in advance: the file and the key of the configuration.
 func (h Host) Beforehand(key string, names []string) string {
 	file := filepath.Join(h.Console.Home("XDG_CONFIG_HOME", ".config"), "nexus", "config.toml")
 	return "The user can allow it beforehand in " + file + ": " + key + ` = ["` + strings.Join(names, `", "`) + `"].`

@@ -1,8 +1,7 @@
-// Package host runs command lines in this process for a server, and words what a
-// person agrees to before one of them spends or lands.
+// Package host runs command lines in this process for a server, and words the questions to a
+// person before one of them spends money or lands changes.
 //
-// So what a server does for its clients does and says what the command does, and
-// nothing is written twice.
+// A server therefore behaves and answers as the commands do, and nothing is written twice.
 package host
 
 import (
@@ -21,39 +20,39 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Execute runs a command line on a console that no other has used.
+// Execute runs a command line on a new console.
 type Execute func(ctx context.Context, a *console.Console, args []string) error
 
 // Host runs command lines.
 type Host struct {
-	Console *console.Console // of the command that serves; what it runs has its own
+	Console *console.Console // of the serving command; each command line gets its own
 	Execute Execute
 }
 
-// Invocation is a command line and what it runs with.
+// Invocation is a command line with its environment.
 type Invocation struct {
 	Args    []string
 	Stdin   string
-	Dir     string            // where it works; empty: where the server does
-	Actor   string            // under whose name the journal has it; empty: the user's
-	Origin  string            // conversation of a client that a run belongs to
-	Set     map[string]string // settings that hold before all others
-	Told    func(string)      // hears the messages for people; nil: nobody does
-	Began   func(nexus.RunID) // the run that the command conducts, once it holds it; nil: nobody hears it
-	Watched bool              // somebody sees how the run goes, and answers what it asks
-	Leaves  bool              // runs may be left in the background: they go on when the server ends
+	Dir     string            // working directory; empty: the server's
+	Actor   string            // author of its requests in the journal; empty: the user
+	Origin  string            // conversation of a client to which a run belongs
+	Set     map[string]string // settings that override all others
+	Told    func(string)      // receives the messages for people; nil: dropped
+	Began   func(nexus.RunID) // receives the conducted run, once it has the lease; nil: dropped
+	Watched bool              // a person watches the run and answers its questions
+	Leaves  bool              // runs may continue in the background when the server ends
 	Person  bool              // a person reads the text of the result; else a program does
 }
 
-// Result is what a command line came to.
+// Result is the result of a command line.
 type Result struct {
-	Text    string           // as people read it
-	Data    json.RawMessage  // the object that it printed; nil: none
-	Failure *console.Failure // why it could not do what it was asked for; nil: it did
+	Text    string           // output for people
+	Data    json.RawMessage  // the JSON object that it printed; nil: none
+	Failure *console.Failure // why it failed; nil: it did not
 	Code    int              // its exit code
 }
 
-// Run runs a command line as a program would, and returns what it printed.
+// Run runs a command line as a program would, and returns its output.
 func (h Host) Run(ctx context.Context, o Invocation) Result {
 	at := h.Console.App
 	at.Actor, at.Set, at.Origin = o.Actor, o.Set, o.Origin
@@ -82,8 +81,8 @@ func (h Host) Run(ctx context.Context, o Invocation) Result {
 	return r
 }
 
-// object returns the object that a command printed. Others before or behind it complain
-// of what ended nothing, such as a channel that nobody can be asked by.
+// object returns the JSON object that a command printed. Objects before or after it are about
+// errors with which the command continued, such as a channel that could not be opened.
 func object(out []byte) (found json.RawMessage) {
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var one json.RawMessage
@@ -92,7 +91,7 @@ func object(out []byte) (found json.RawMessage) {
 		case errors.Is(err, io.EOF):
 			return found
 		case err != nil:
-			return nil // it is no JSON
+			return nil // it is not JSON
 		}
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(one, &fields) == nil && fields != nil && (len(fields) != 1 || fields["error"] == nil) {
@@ -101,7 +100,7 @@ func object(out []byte) (found json.RawMessage) {
 	}
 }
 
-// Ended says with which exit code a command ended; empty where it was done.
+// Ended describes the exit code of a command; empty for success.
 func (r Result) Ended() string {
 	if r.Code == console.CodeOK {
 		return ""
@@ -110,11 +109,11 @@ func (r Result) Ended() string {
 	return "the command ended with code " + code + ": " + console.CodeMeaning(code)
 }
 
-// sayings hands on what a command says, line by line.
+// sayings forwards a command's messages line by line.
 type sayings struct {
 	tell func(string)
 	mu   sync.Mutex // guards rest
-	rest []byte     // of a line that has not ended
+	rest []byte     // of an incomplete line
 }
 
 // Write implements [io.Writer].
@@ -135,15 +134,15 @@ func (s *sayings) Write(p []byte) (int, error) {
 	}
 }
 
-// Jobs counts what goes on. The zero Jobs are none.
+// Jobs counts running jobs. The zero Jobs has none.
 type Jobs struct {
-	mu      sync.Mutex // guards what follows; nothing begins once over is set
+	mu      sync.Mutex // guards the fields below; nothing begins once over is set
 	n       int
 	over    bool
 	working sync.WaitGroup
 }
 
-// Start does the work beside, unless the server is about to end.
+// Start runs the work in a goroutine, unless the server is about to end.
 func (j *Jobs) Start(work func()) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -162,14 +161,14 @@ func (j *Jobs) Start(work func()) bool {
 	return true
 }
 
-// Running returns how many have not ended.
+// Running returns the number of running jobs.
 func (j *Jobs) Running() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.n
 }
 
-// Drain lets nothing begin, and waits until what began has ended.
+// Drain prevents new jobs, and waits until the running ones have ended.
 func (j *Jobs) Drain() {
 	j.mu.Lock()
 	j.over = true

@@ -1,5 +1,5 @@
-// Package improvecmd holds the command that finds work in a repository and does it, again
-// and again. See docs/improve.md.
+// Package improvecmd implements the command that finds work in a repository and does it, in
+// cycles. See docs/improve.md.
 package improvecmd
 
 import (
@@ -33,7 +33,7 @@ import (
 // Commands returns the command.
 func Commands(a *console.Console) []*cobra.Command { return []*cobra.Command{improveCommand(a)} }
 
-// wish is what the command line asks for.
+// wish holds the options of the command line.
 type wish struct {
 	progress.Order
 
@@ -79,7 +79,7 @@ func improveCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// tend tends a loop until it ends.
+// tend runs a loop until it ends.
 func tend(ctx context.Context, a *console.Console, w *wish) error {
 	if err := cmp.Or(w.Check(), preset(a, w)); err != nil {
 		return err
@@ -135,8 +135,8 @@ func tend(ctx context.Context, a *console.Console, w *wish) error {
 	return console.EndOf(l.Status)
 }
 
-// preset lets the preset of the command hold where nobody chose another, and puts the
-// budget of all cycles where settings are.
+// preset applies the preset of the command if the user chose no other, and copies the budget of
+// all cycles into the settings.
 func preset(a *console.Console, w *wish) error {
 	if w.budget != "" {
 		a.SetBy("improve.budget", w.budget, "budget")
@@ -151,7 +151,7 @@ func preset(a *console.Console, w *wish) error {
 	return nil
 }
 
-// order reads what the command line asks for.
+// order parses the options of the command line.
 func order(a *console.Console, c config.Config, w *wish) (o app.LoopOptions, h loopworker.Options, err error) {
 	o = app.LoopOptions{Seed: w.Seed, Traffic: w.Traffic}
 	h = loopworker.Options{Seed: w.Seed, Traffic: w.Traffic}
@@ -211,8 +211,8 @@ func invalid(why, hint string) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 }
 
-// priced says what strategies may cost that pay for a model, and asks whether they may. Nobody pays
-// for opinions in every cycle without having heard that.
+// priced shows the cost of strategies that pay for a model, and asks for agreement. No cycle pays
+// for model opinions without it.
 func priced(ctx context.Context, a *console.Console, r nexus.ImproveRules, w *wish) error {
 	var paid []string
 	chosen, err := discover.SelectStrategies(r.Strategies)
@@ -243,8 +243,7 @@ func priced(ctx context.Context, a *console.Console, r nexus.ImproveRules, w *wi
 	return err
 }
 
-// project returns the project in which pull requests are opened, and refuses to begin where that cannot
-// work.
+// project returns the project in which pull requests are opened, or an error if that cannot work.
 func project(ctx context.Context, a *console.Console) (*forge.Ref, error) {
 	r, err := a.ForgeRef(ctx)
 	if err != nil {
@@ -258,7 +257,7 @@ func project(ctx context.Context, a *console.Console) (*forge.Ref, error) {
 	return &r, nil
 }
 
-// schedule reads what begins a cycle: nil for what is not a matter of time.
+// schedule parses the trigger of a cycle: nil for a trigger that is not a time.
 func schedule(watch string) (func(time.Time) time.Time, error) {
 	if slices.Contains([]string{loopworker.WatchFiles, loopworker.WatchCommits, loopworker.WatchGate}, watch) {
 		return nil, nil //nolint:nilnil // something else begins it
@@ -269,7 +268,7 @@ func schedule(watch string) (func(time.Time) time.Time, error) {
 	}
 	s, err := cron.ParseStandard(watch)
 	if every, is := strings.CutPrefix(watch, "@every "); is && err == nil {
-		if d, _ := time.ParseDuration(every); d < time.Second { // cron would take it for a second
+		if d, _ := time.ParseDuration(every); d < time.Second { // cron would round it up to a second
 			err = errors.New("the minimum is one second")
 		}
 	}
@@ -283,7 +282,7 @@ func schedule(watch string) (func(time.Time) time.Time, error) {
 	return s.Next, nil
 }
 
-// finder looks for work.
+// finder returns the function that looks for work.
 func finder(a *console.Console, traffic provider.Traffic) func(context.Context, loopworker.FindRequest) (discover.Result, error) {
 	quiet := a.Copy()
 	return func(ctx context.Context, l loopworker.FindRequest) (discover.Result, error) {
@@ -297,12 +296,12 @@ func finder(a *console.Console, traffic provider.Traffic) func(context.Context, 
 	}
 }
 
-// judge runs all gates on a commit.
+// judge returns the function that runs all gates on a commit.
 func judge(a *console.Console) func(context.Context, string) ([]string, error) {
 	return func(ctx context.Context, at string) ([]string, error) { return check.Red(ctx, a, at) }
 }
 
-// teller says what happens, as it happens.
+// teller returns the function that prints events as they happen.
 func teller(a *console.Console, lines bool) func(nexus.Event) {
 	return func(e nexus.Event) {
 		if lines {
@@ -323,7 +322,7 @@ func teller(a *console.Console, lines bool) func(nexus.Event) {
 	}
 }
 
-// status shows how the last loop of the repository stands.
+// status shows the state of the repository's last loop.
 func status(ctx context.Context, a *console.Console) error {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {

@@ -17,30 +17,30 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// agentProgram is one program in the answer of `agents --json`.
+// agentProgram is one program in the JSON output of `agents`.
 type agentProgram struct {
 	Name      string        `json:"name"`
-	Program   string        `json:"program,omitzero"` // its path; without one it is not installed
+	Program   string        `json:"program,omitzero"` // its path; empty: not installed
 	Installed bool          `json:"installed"`
 	LoggedIn  bool          `json:"logged_in"`
 	Trusted   bool          `json:"trusted"`
-	Version   string        `json:"version,omitzero"` // as it says; empty: it does not
+	Version   string        `json:"version,omitzero"` // as it reports; empty: it does not
 	Speaks    string        `json:"speaks"`
-	Model     string        `json:"model,omitzero"`   // that it is to use; empty: its own choice
-	Models    []string      `json:"models,omitempty"` // that it says it has
-	Told      bool          `json:"tells_abilities"`  // resumes is what it says itself; else it is what its format allows
+	Model     string        `json:"model,omitzero"`   // the model to use; empty: its own choice
+	Models    []string      `json:"models,omitempty"` // models that it reports
+	Told      bool          `json:"tells_abilities"`  // Resumes is reported by the program; else derived from its format
 	Asks      bool          `json:"asks_permission"`
-	Counts    string        `json:"counts"`       // dollars, tokens, nothing, or what it tells
-	Limits    bool          `json:"tells_limits"` // of its account
+	Counts    string        `json:"counts"`       // dollars, tokens, nothing, or as reported
+	Limits    bool          `json:"tells_limits"` // it reports the limits of its account
 	Resumes   bool          `json:"resumes"`
 	Billing   string        `json:"billing"`
-	Roles     []nexus.Role  `json:"roles,omitempty"`   // that it works for
+	Roles     []nexus.Role  `json:"roles,omitempty"`   // roles that use it
 	Next      string        `json:"next"`              // the first fix
-	Needs     []need        `json:"needs,omitempty"`   // what is missing so that it can be used
-	Kept      []string      `json:"kept,omitempty"`    // why a login that it renewed when it was asked for its models was not written back
+	Needs     []need        `json:"needs,omitempty"`   // missing prerequisites
+	Kept      []string      `json:"kept,omitempty"`    // why a login that it renewed when asked for models was not written back
 	Home      string        `json:"home,omitzero"`     // where that login still is; empty: nowhere
-	Windows   []view.Window `json:"windows,omitempty"` // how much of its limits is used, as runs of this repository heard last
-	every     bool          // it works for all roles
+	Windows   []view.Window `json:"windows,omitempty"` // used share of its limits, as last seen by runs here
+	every     bool          // all roles use it
 }
 
 func agentsCommand(a *console.Console) *cobra.Command {
@@ -49,7 +49,8 @@ func agentsCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if now, err := a.WithAgents(settings, provider.RecordingTransport{}); err == nil { // else it says below what is missing
+		// An error is reported below as a missing prerequisite.
+		if now, err := a.WithAgents(settings, provider.RecordingTransport{}); err == nil {
 			settings = now
 		}
 		all, err := a.Agents(settings)
@@ -74,7 +75,7 @@ func agentsCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// listedAgent says how a program stands, and what it says of itself.
+// listedAgent combines the state of a program with its own report.
 func listedAgent(one app.Agent, said app.AgentProbe) agentProgram {
 	p := agentProgram{
 		Name: one.Name, Program: one.File, Installed: one.Missing == nil, LoggedIn: one.LoggedIn, Trusted: one.Trusted,
@@ -95,13 +96,13 @@ func listedAgent(one app.Agent, said app.AgentProbe) agentProgram {
 	return p
 }
 
-// need is what an agent is missing, and the command or setting that fixes it.
+// need is a missing prerequisite of an agent, and the command or setting that fixes it.
 type need struct {
 	What string `json:"what"`
 	Fix  string `json:"fix"`
 }
 
-// needs says what has to be done so that an agent can work, in order.
+// needs returns the steps to make an agent usable, in order.
 func needs(one app.Agent, said app.AgentProbe) (all []need) {
 	if one.Missing != nil {
 		return []need{{"installed", cmp.Or(one.Install, "install "+one.Command)}}
@@ -121,7 +122,7 @@ func needs(one app.Agent, said app.AgentProbe) (all []need) {
 	return all
 }
 
-// counts says what a program counts of its work.
+// counts returns the usage that a program reports.
 func counts(speaks string) string {
 	switch speaks {
 	case "aider", "claude", "opencode":
@@ -179,7 +180,7 @@ func drawAgents(s view.Style, all []agentProgram) string {
 	return b.String()
 }
 
-// drawKept says that a login which a program renewed was not written back.
+// drawKept draws the warning that a login renewed by a program was not written back.
 func drawKept(s view.Style, one agentProgram) string {
 	var b strings.Builder
 	for _, why := range one.Kept {
@@ -191,7 +192,7 @@ func drawKept(s view.Style, one agentProgram) string {
 	return b.String()
 }
 
-// maxShown is how many models of a program are shown; the answer in JSON has all.
+// maxShown limits the drawn models of a program; JSON has all.
 const maxShown = 8
 
 func someOf(models []string) string {
@@ -229,7 +230,7 @@ func trustAgentCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// trustAgent shows what a program may do, and trusts it if a person agrees.
+// trustAgent shows the permissions of a program, and trusts it if a person agrees.
 func trustAgent(ctx context.Context, a *console.Console, p agentcli.Program, yes bool, show func([]trust.ItemState) error) error {
 	item := app.AgentTerms(p)
 	judged, err := a.Trust().ItemStates(app.AgentTrustKey, []trust.Item{item})
@@ -243,7 +244,8 @@ func trustAgent(ctx context.Context, a *console.Console, p agentcli.Program, yes
 		return nil
 	}
 	if !yes && a.Person() {
-		answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Let %s work like this? [y/N] ", view.Clean(p.Name))) // what cannot be read is a no
+		// An unreadable answer is a no.
+		answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Let %s work like this? [y/N] ", view.Clean(p.Name)))
 		yes = nexus.Agrees(answer)
 	}
 	if !yes {
@@ -267,9 +269,8 @@ func trustAgent(ctx context.Context, a *console.Console, p agentcli.Program, yes
 	return err
 }
 
-// AskTrust asks a person on a terminal about the agents that a run would use and
-// that nobody agreed to yet: it shows what nexus trust agent shows. Elsewhere
-// the run says what to type.
+// AskTrust asks a person at a terminal about the untrusted agents that a run would use, with the
+// same text as nexus trust agent. Without a terminal, the run prints the command to type.
 func AskTrust(ctx context.Context, a *console.Console) error {
 	settings, _, err := a.Settings()
 	if err != nil || !a.Person() {

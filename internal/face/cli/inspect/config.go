@@ -13,10 +13,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// setting is one value in the answer of `config --json`.
+// setting is one value in the JSON output of `config`.
 type setting struct {
 	Key   string       `json:"key"`
-	Value string       `json:"value"` // as it would be written in a file
+	Value string       `json:"value"` // as written in a file
 	From  config.Layer `json:"from"`
 	Where string       `json:"where,omitzero"` // file and line, variable, or flag
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// change is the answer of `config set --json` and `config unset --json`.
+// change is the JSON output of `config set` and `config unset`.
 type change struct {
 	Key     string  `json:"key"`
 	File    string  `json:"file"`
-	Written string  `json:"written,omitzero"` // as the file has it; absent: it does not
+	Written string  `json:"written,omitzero"` // as in the file; absent: not in it
 	Before  setting `json:"before"`
-	Now     setting `json:"now"` // what holds; another source may come before the file
+	Now     setting `json:"now"` // the effective value; another source may override the file
 }
 
 func settingOf(s config.Setting) setting {
@@ -61,10 +61,11 @@ func configChange(a *console.Console, use, short string, unset bool) *cobra.Comm
 	return c
 }
 
-// mayConfigure asks a person to agree to what a setting opens.
+// mayConfigure asks a person to agree to the access that a setting opens.
 func mayConfigure(ctx context.Context, a *console.Console, key, why string, yes bool) error {
 	if !yes && a.Person() {
-		answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("%s: %s. Change it? [y/N] ", view.Clean(key), why)) // what cannot be read is a no
+		// An unreadable answer is a no.
+		answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("%s: %s. Change it? [y/N] ", view.Clean(key), why))
 		yes = nexus.Agrees(answer)
 	}
 	if yes {
@@ -76,7 +77,7 @@ func mayConfigure(ctx context.Context, a *console.Console, key, why string, yes 
 	}
 }
 
-// becameText says what holds after a change.
+// becameText describes the effective value after a change.
 func becameText(c configure.ChangeResult) string {
 	var b strings.Builder
 	if key := view.Clean(c.Key); c.Written == "" {
@@ -97,18 +98,18 @@ func becameText(c configure.ChangeResult) string {
 	return b.String()
 }
 
-// described is the answer of `config get --json`.
+// described is the JSON output of `config get`.
 type described struct {
 	setting
 
-	Pattern string   `json:"pattern"` // of the keys that it is one of
+	Pattern string   `json:"pattern"` // of the keys that it belongs to
 	Type    string   `json:"type"`
 	Doc     string   `json:"doc"`
 	Default string   `json:"default,omitzero"`
 	Values  []string `json:"values,omitempty"`
 	Env     string   `json:"variable,omitzero"`
 	Trusted string   `json:"not_in_project,omitzero"` // why the project's file may not set it
-	Wrong   string   `json:"wrong,omitzero"`          // why nobody can say what holds
+	Wrong   string   `json:"wrong,omitzero"`          // why the effective value is unknown
 }
 
 func configGetCommand(a *console.Console) *cobra.Command {

@@ -16,16 +16,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/rules"
 )
 
-// longFile is how many lines an instruction file may have before tools follow it
-// badly.
+// longFile is the number of lines above which tools follow an instruction file badly.
 const longFile = 200
 
-// generated is one file in the answer of `generate --json`.
+// generated is one file in the JSON output of `generate`.
 type generated struct {
 	Target string `json:"target"`
 	File   string `json:"file"`
-	State  string `json:"state"`        // current, written, stale (with --check), left alone
-	Why    string `json:"why,omitzero"` // it is left alone
+	State  string `json:"state"`        // current, written, stale (with --check), skipped
+	Why    string `json:"why,omitzero"` // why it is skipped
 	Diff   string `json:"diff,omitzero"`
 }
 
@@ -80,7 +79,7 @@ func generateCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// generate writes one file where it is stale, unless it only checks.
+// generate writes one file if it is stale, unless check is set.
 func generate(dir string, f rules.InstructionFile, check bool) (generated, error) {
 	one := generated{Target: f.Name, File: f.File, State: "current", Why: f.Why}
 	switch {
@@ -108,7 +107,7 @@ func targetNames() []string {
 	return names
 }
 
-// targetsNamed returns the tools of these names; none for those whose files are there.
+// targetsNamed returns the tools with these names; without names, those whose files exist.
 func targetsNamed(names []string, all bool) ([]rules.Target, error) {
 	known := rules.Targets()
 	if all {

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 )
 
-// gocacheCommand is what the go command calls inside a sandbox; see
+// gocacheCommand is the program that the go command calls inside a sandbox; see
 // docs/decisions/0013-dependencies.md.
 func gocacheCommand(a *console.Console) *cobra.Command {
 	cache := gocache.Cache{Now: a.Now}

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 )
 
-// Help makes `nexus help COMMAND` what `nexus COMMAND --help` is.
+// Help makes `nexus help COMMAND` the same as `nexus COMMAND --help`.
 func Help(a *console.Console) *cobra.Command {
 	var c *cobra.Command
 	c = a.Command("help [COMMAND... | all]", "print help for a command, or list all", func(_ context.Context, args []string) error {

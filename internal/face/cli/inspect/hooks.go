@@ -18,24 +18,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// listedHook is one hook in the answer of `hooks list --json`.
+// listedHook is one hook in the JSON output of `hooks list`.
 type listedHook struct {
 	Name    string      `json:"name"`
 	On      []string    `json:"on"`
 	Command []string    `json:"command"`
 	Timeout string      `json:"timeout"`
 	Sandbox bool        `json:"sandbox"`
-	Own     bool        `json:"own"` // it is yours, not the project's
+	Own     bool        `json:"own"` // it is the user's, not the project's
 	Trust   trust.State `json:"trust"`
 }
 
-// testedHook is how a hook ended in the answer of `hooks test --json`.
+// testedHook is the result of a hook in the JSON output of `hooks test`.
 type testedHook struct {
 	Hook    string          `json:"hook"`
 	Point   nexus.HookPoint `json:"point"`
 	State   nexus.HookState `json:"state"`
 	Exit    int             `json:"exit"`
-	Refuses bool            `json:"refuses"` // in a run, what the point is about would not happen
+	Refuses bool            `json:"refuses"` // in a run, it would prevent the action of its point
 	Why     string          `json:"why,omitzero"`
 	Seconds float64         `json:"seconds"`
 	Stdout  string          `json:"stdout"`
@@ -58,10 +58,10 @@ func hooksCommand(a *console.Console) *cobra.Command {
 	return a.Parent("hooks", "show and try commands that run when something happens", list, test)
 }
 
-// loads returns what a configuration declares for a repository, and what runs it.
+// loads returns the declarations in a repository's configuration, and their runner.
 type loads[T any] = func(ctx context.Context, dir, state string, run nexus.RunID) ([]T, *usercmd.Runner, error)
 
-// declared opens the repository and hands over its hooks or plugins.
+// declared opens the repository and passes its hooks or plugins to do.
 func declared[T any](ctx context.Context, a *console.Console, load loads[T], do func([]T, *usercmd.Runner) error) error {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
@@ -75,7 +75,7 @@ func declared[T any](ctx context.Context, a *console.Console, load loads[T], do 
 	return do(all, runner)
 }
 
-// drawTrusted says whether a hook or plugin is trusted, and so run.
+// drawTrusted draws whether a hook or plugin is trusted, and therefore runs.
 func drawTrusted(s view.Style, t trust.State) string {
 	if t != trust.Trusted {
 		return s.Warn(string(t)) + ", not run: see nexus trust"
@@ -83,7 +83,7 @@ func drawTrusted(s view.Style, t trust.State) string {
 	return s.Good(string(t))
 }
 
-// drawPlace says where a hook or plugin runs.
+// drawPlace draws where a hook or plugin runs.
 func drawPlace(s view.Style, sandboxed bool) string {
 	if sandboxed {
 		return "in the sandbox"
@@ -118,7 +118,7 @@ func drawHooks(s view.Style, all []listedHook) string {
 	return b.String()
 }
 
-// testHooks runs the hook of a name, or those of a point.
+// testHooks runs the named hook, or the hooks of a point.
 func testHooks(ctx context.Context, a *console.Console, name, file string) error {
 	return declared(ctx, a, a.Hooks, func(all []hookcmd.Hook, r *usercmd.Runner) error {
 		point := nexus.HookPoint(name)

@@ -1,5 +1,5 @@
-// Package inspect holds the commands that show what is inside: settings, tools,
-// the policy, the sandbox, the journal, and this binary itself.
+// Package inspect implements the commands that show internals: settings, tools, the policy, the
+// sandbox, the journal, and this binary itself.
 package inspect
 
 import (

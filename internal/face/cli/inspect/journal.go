@@ -48,18 +48,18 @@ func verifyCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// verified is what `journal verify --json` prints.
+// verified is the JSON output of `journal verify`.
 type verified struct {
 	Sound  bool           `json:"sound"`
-	Events int64          `json:"events"` // how many are good, from the first
-	Head   string         `json:"head"`   // hash of the last good one
+	Events int64          `json:"events"` // number of valid events, from the first
+	Head   string         `json:"head"`   // hash of the last valid event
 	Seq    int64          `json:"seq,omitzero"`
 	Damage journal.Damage `json:"damage,omitzero"`
 	Why    string         `json:"why,omitzero"`
-	Blobs  []string       `json:"blobs,omitempty"` // that are missing or damaged
+	Blobs  []string       `json:"blobs,omitempty"` // missing or damaged blobs
 }
 
-// check checks the blobs that events name, in the journal and beside it.
+// check verifies the blobs that events name, in the journal and beside it.
 func (v *verified) check(p *app.Repository, named []string) error {
 	store, err := p.Blobs()
 	if err != nil {

@@ -18,17 +18,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// copied is what `journal backup`, `repair` and `restore` print with --json.
+// copied is the JSON output of `journal backup`, `repair` and `restore`.
 type copied struct {
-	Path   string `json:"path"`            // of the journal that was written
+	Path   string `json:"path"`            // of the written journal
 	Events int64  `json:"events"`          // in it
 	Blobs  int    `json:"blobs,omitzero"`  // beside it
-	Aside  string `json:"aside,omitzero"`  // where the journal that it replaced is kept
-	Why    string `json:"why,omitzero"`    // what was wrong with that
-	Whole  bool   `json:"whole,omitzero"`  // nothing was: it was left as it is
-	Absent int    `json:"absent,omitzero"` // blobs that events name and that are nowhere
+	Aside  string `json:"aside,omitzero"`  // location of the replaced journal
+	Why    string `json:"why,omitzero"`    // what was wrong with the replaced journal
+	Whole  bool   `json:"whole,omitzero"`  // the journal was intact and stays as it is
+	Absent int    `json:"absent,omitzero"` // blobs that events name and that are missing
 
-	Lost []journal.LostEvents `json:"lost,omitempty"` // what came after the damage, by run
+	Lost []journal.LostEvents `json:"lost,omitempty"` // events after the damage, by run
 }
 
 func (k copied) draw(s view.Style) string {
@@ -76,7 +76,7 @@ func backupCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := b.Verify(ctx) // of the copy, which is what a restore will need
+		r, err := b.Verify(ctx) // of the copy, because a restore will read that
 		if err := errors.Join(err, b.Close()); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func backupCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// copyBlobs copies the named blobs that do not lie in the journal itself.
+// copyBlobs copies the named blobs that are not in the journal itself.
 func copyBlobs(shelf journal.SmallBlobStore, from *journal.BlobStore, dir string, named []string) (copied, absent int, err error) {
 	to, err := journal.OpenBlobs(dir)
 	if err != nil {
@@ -200,7 +200,7 @@ func restoreCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// opened opens the place and its journal, which must be there.
+// opened opens the repository and its journal, which must exist.
 func opened(ctx context.Context, a *console.Console) (*app.Repository, error) {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if err == nil && p.Journal == nil {

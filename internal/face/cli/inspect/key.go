@@ -21,7 +21,7 @@ func keyCommand(a *console.Console) *cobra.Command {
 func keySetCommand(a *console.Console) *cobra.Command {
 	var ring bool
 	c := a.Command("set PROVIDER [--keyring]", "store a provider's key, read from standard input", func(ctx context.Context, args []string) error {
-		if err := apikey.CheckProvider(args[0]); err != nil { // before a key is asked for
+		if err := apikey.CheckProvider(args[0]); err != nil { // before asking for a key
 			return err
 		}
 		value, err := a.Secret(ctx, "key of "+args[0]+": ")
@@ -43,13 +43,13 @@ func keySetCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// kept is a key in the answer of `config key list --json`.
+// kept is a key in the JSON output of `config key list`.
 type kept struct {
 	Provider string        `json:"provider"`
 	Source   apikey.Source `json:"source"`
 	Where    string        `json:"where"`
 	Tail     string        `json:"tail,omitzero"` // last characters of a long key
-	Used     bool          `json:"used"`          // no other comes before it
+	Used     bool          `json:"used"`          // no other key overrides it
 }
 
 func keyListCommand(a *console.Console) *cobra.Command {

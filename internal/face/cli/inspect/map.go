@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 )
 
-// mapped is the answer of `map --json`; it has what was asked for.
+// mapped is the JSON output of `map`; it contains the requested parts.
 type mapped struct {
 	Commit     string           `json:"commit"`
 	Map        string           `json:"map,omitempty"`
@@ -30,7 +30,7 @@ type mapped struct {
 	History    *codemap.History `json:"history,omitempty"` // of --with
 }
 
-// united is the answer of `map --packages --json`.
+// united is the JSON output of `map --packages`.
 type united struct {
 	Packages []monorepo.Package `json:"packages"`
 	Problems []monorepo.Problem `json:"problems"`
@@ -52,7 +52,7 @@ func units(a *console.Console, words string) (*united, error) {
 	return &united{Packages: slices.Concat([]monorepo.Package{}, r.Packages), Problems: slices.Concat([]monorepo.Problem{}, r.Problems)}, nil
 }
 
-// draw draws a table of the packages, and what is wrong with them.
+// draw draws a table of the packages, and their problems.
 func (u *united) draw(s view.Style) string {
 	if len(u.Packages) == 0 {
 		return "no directory is a package: none has a manifest of a language that Nexus knows\n"
@@ -77,7 +77,7 @@ func (u *united) draw(s view.Style) string {
 	return text
 }
 
-// mapping is what `nexus map` is asked.
+// mapping holds the options of `nexus map`.
 type mapping struct {
 	tokens                         int
 	commit                         string
@@ -169,7 +169,7 @@ func (m mapping) look(ctx context.Context, a *console.Console, words string) (*m
 	return found, err
 }
 
-// together says what the history has to say about a file.
+// together returns the history of a file: the files that change with it.
 func (m mapping) together(ctx context.Context, a *console.Console, s *codemap.Survey) (*codemap.History, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -179,10 +179,10 @@ func (m mapping) together(ctx context.Context, a *console.Console, s *codemap.Su
 	return &h, err
 }
 
-// defaultHistory is how many commits are read where agents are told of none.
+// defaultHistory is the number of commits to read if agents get no history.
 const defaultHistory = 2_000
 
-// draw draws what was found: files one a line, places in a table.
+// draw draws the results: files one per line, locations in a table.
 func (m *mapped) draw(s view.Style) string {
 	var rows [][]string
 	row := func(p codemap.Place, what string) {

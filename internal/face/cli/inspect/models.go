@@ -20,14 +20,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/catalog"
 )
 
-// models is the answer of `models --json`.
+// models is the JSON output of `models`.
 type models struct {
-	Provider string  `json:"provider,omitzero"` // that was asked
-	Service  string  `json:"service,omitzero"`  // tier of service that the prices are of
-	Curated  string  `json:"curated"`           // day of the built-in table
-	List     *list   `json:"list,omitempty"`    // the public list, where it was fetched
+	Provider string  `json:"provider,omitzero"` // the provider that was asked
+	Service  string  `json:"service,omitzero"`  // service tier of the prices
+	Curated  string  `json:"curated"`           // date of the built-in table
+	List     *list   `json:"list,omitempty"`    // the public list, if it was downloaded
 	Models   []model `json:"models"`
-	Left     int     `json:"left,omitzero"` // not shown: --all
+	Left     int     `json:"left,omitzero"` // number of omitted models: --all
 }
 
 type list struct {
@@ -38,10 +38,10 @@ type list struct {
 
 type model struct {
 	Name    string     `json:"name"`             // provider/model
-	Context int64      `json:"context,omitzero"` // most tokens of prompt and answer
-	Output  int64      `json:"output,omitzero"`  // most tokens of an answer
-	Price   *llm.Rate  `json:"price"`            // now, for a short prompt; null is unknown
-	Rates   []llm.Rate `json:"rates,omitempty"`  // all of them, at the usual tier of service
+	Context int64      `json:"context,omitzero"` // limit of prompt and answer together, in tokens
+	Output  int64      `json:"output,omitzero"`  // limit of an answer, in tokens
+	Price   *llm.Rate  `json:"price"`            // current, for a short prompt; null: unknown
+	Rates   []llm.Rate `json:"rates,omitempty"`  // all rates, at the usual service tier
 	Serves  []string   `json:"serves,omitempty"` // tiers, and roles that are pinned to it
 	Source  llm.Source `json:"source,omitzero"`
 	Dated   string     `json:"dated,omitzero"`
@@ -87,8 +87,8 @@ func modelsCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// public returns what is to be said about the public list. One that cannot be read
-// is told to people, and is as good as none.
+// public returns the facts about the public list. An unreadable list is reported to people, and
+// counts as none.
 func public(a *console.Console, known *provider.Models) *list {
 	k, err := known.Public()
 	if err != nil {
@@ -108,7 +108,7 @@ func modelOf(r provider.Row) model {
 	return m
 }
 
-// wide is how many columns it takes to show everything of a model.
+// wide is the number of columns for all facts about a model.
 const wide = 90
 
 func modelTable(s view.Style, m models) string {
@@ -125,7 +125,7 @@ func modelTable(s view.Style, m models) string {
 			source = strings.TrimSpace(source + " " + r.Dated)
 		}
 		rows[i] = []string{view.Clean(r.Name), count(s, r.Context), count(s, r.Output), in, out, cached, strings.Join(r.Serves, ", "), source}
-		if narrow { // the name is what people need in full
+		if narrow { // people need the full name
 			rows[i] = slices.Delete(rows[i], 2, 3)
 		}
 	}
@@ -147,13 +147,13 @@ func modelTable(s view.Style, m models) string {
 	return text
 }
 
-// dollars returns an amount without its sign and without zeros at its end.
+// dollars formats an amount without the dollar sign and without trailing zeros.
 func dollars(m nexus.Money) string {
 	data, _ := m.MarshalJSON() // never fails
 	return string(data)
 }
 
-// count returns a number of tokens: all of it for a program.
+// count formats a number of tokens: in full for a program.
 func count(s view.Style, n int64) string {
 	switch {
 	case n == 0:
@@ -169,12 +169,12 @@ func count(s view.Style, n int64) string {
 	}
 }
 
-// refreshed is the answer of `models refresh --json`.
+// refreshed is the JSON output of `models refresh`.
 type refreshed struct {
 	list
 
-	Same    bool `json:"same,omitzero"`    // nothing had changed
-	Skipped int  `json:"skipped,omitzero"` // entries that could not be read
+	Same    bool `json:"same,omitzero"`    // unchanged
+	Skipped int  `json:"skipped,omitzero"` // unreadable entries
 }
 
 func refreshCommand(a *console.Console) *cobra.Command {

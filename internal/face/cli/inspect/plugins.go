@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// listedPlugin is one plugin in the answer of `plugins list --json`.
+// listedPlugin is one plugin in the JSON output of `plugins list`.
 type listedPlugin struct {
 	Name     string      `json:"name"`
 	Kinds    []string    `json:"kinds"`
@@ -24,11 +24,11 @@ type listedPlugin struct {
 	Timeout  string      `json:"timeout"`
 	Sandbox  bool        `json:"sandbox"`
 	Required bool        `json:"required"`
-	Own      bool        `json:"own"` // it is yours, not the project's
+	Own      bool        `json:"own"` // it is the user's, not the project's
 	Trust    trust.State `json:"trust"`
 }
 
-// testedPlugin is the answer of `plugins test --json`.
+// testedPlugin is the JSON output of `plugins test`.
 type testedPlugin struct {
 	Plugin string               `json:"plugin"`
 	OK     bool                 `json:"ok"`
@@ -81,7 +81,7 @@ func drawPlugins(s view.Style, all []listedPlugin) string {
 	return b.String()
 }
 
-// testPlugin holds a plugin to the protocol.
+// testPlugin checks that a plugin follows the protocol.
 func testPlugin(ctx context.Context, a *console.Console, name string) error {
 	return declared(ctx, a, a.Plugins, func(all []plugin.Plugin, r *usercmd.Runner) error {
 		i := slices.IndexFunc(all, func(p plugin.Plugin) bool { return p.Name == name })

@@ -56,8 +56,8 @@ func policyCommand(a *console.Console) *cobra.Command {
 	return a.Parent("policy", "show what agents may do", check)
 }
 
-// line returns the command line that the arguments stand for: one is a line
-// itself, several are the words of one command.
+// line builds the command line from the arguments: a single one is a full line, several are the
+// words of one command.
 func line(args []string) (string, error) {
 	if len(args) == 1 {
 		return args[0], nil
@@ -72,7 +72,7 @@ func line(args []string) (string, error) {
 	return command, nil
 }
 
-// rulesFor returns the rules that hold for a role in a worktree.
+// rulesFor returns the rules of a role in a worktree.
 func rulesFor(a *console.Console, dir string, role nexus.Role) (policy.Rules, error) {
 	c, _, err := a.Settings()
 	if err != nil {
@@ -89,14 +89,14 @@ func rulesFor(a *console.Console, dir string, role nexus.Role) (policy.Rules, er
 	return rules, err
 }
 
-// write prints one answer on a line of its own.
+// write prints one answer on a separate line.
 func write(a *console.Console, j judged) error {
 	e := json.NewEncoder(a.Out)
 	e.SetEscapeHTML(false)
 	return e.Encode(j)
 }
 
-// checkLines answers line by line, so that a caller can keep it running.
+// checkLines answers line by line, so that a caller can keep the process running.
 func checkLines(a *console.Console, rules policy.Rules) error {
 	lines := bufio.NewScanner(a.In)
 	lines.Buffer(nil, 1<<20)

@@ -16,26 +16,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/rules"
 )
 
-// standing is the answer of `rules --json`.
+// standing is the JSON output of `rules`.
 type standing struct {
 	Paths   []string            `json:"paths"`
-	Tokens  int64               `json:"tokens"` // that agents are told, about
+	Tokens  int64               `json:"tokens"` // in agents' prompts, estimated
 	Rules   []heldRule          `json:"rules"`
 	Invoked []invoked           `json:"invoked"`
 	Refused []rules.SkippedFile `json:"refused"`
 }
 
-// heldRule is a file that holds.
+// heldRule is a file whose rules apply.
 type heldRule struct {
 	File   string           `json:"file"`
 	Own    bool             `json:"own,omitempty"` // it is the user's
 	Why    rules.RuleReason `json:"why"`
-	By     string           `json:"by,omitempty"` // the directory, the pattern, the importing file, the words
+	By     string           `json:"by,omitempty"` // the directory, the pattern, the importing file, or the words
 	Tokens int64            `json:"tokens"`
-	Of     int64            `json:"of,omitempty"` // tokens that it has in full, where it was cut
+	Of     int64            `json:"of,omitempty"` // its full size in tokens, if it was cut
 }
 
-// invoked is what is used by its name.
+// invoked is a rule file that is used by name.
 type invoked struct {
 	Kind        rules.Kind  `json:"kind"`
 	Name        string      `json:"name"`
@@ -75,7 +75,7 @@ func rulesCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// inside returns paths relative to the top of the repository.
+// inside returns paths relative to the root of the repository.
 func inside(top, dir string, args []string) ([]string, error) {
 	paths := []string{}
 	for _, arg := range args {
@@ -115,7 +115,7 @@ func held(set *rules.Set, paths []string, task string) standing {
 	return v
 }
 
-// draw draws a table of the files, and what is there besides.
+// draw draws a table of the files, and the other entries.
 func (v standing) draw(s view.Style) string {
 	if len(v.Rules)+len(v.Invoked)+len(v.Refused) == 0 {
 		return "nothing is said to agents here; AGENTS.md would be read\n"

@@ -46,7 +46,7 @@ func sandboxCommand(a *console.Console) *cobra.Command {
 	return a.Parent("sandbox", "run commands in the sandbox", exec)
 }
 
-// bounds are the flags that bound what a command uses.
+// bounds are the flags that limit a command's resources.
 type bounds struct {
 	memory, fileSize, disk, tmp string
 	processes, files            int
@@ -64,7 +64,7 @@ func (b *bounds) flags(c *cobra.Command) {
 	f.StringVar(&b.tmp, "tmp", "", "maximum `SIZE` of its private /tmp")
 }
 
-// parse returns the limits; what was not given is zero, which is the usual.
+// parse returns the limits; zero for a missing flag, which means the default.
 func (b *bounds) parse() (l sandbox.Limits, err error) {
 	if b.processes < 0 || b.files < 0 {
 		return l, badSize(strconv.Itoa(min(b.processes, b.files)))
@@ -84,7 +84,7 @@ func (b *bounds) parse() (l sandbox.Limits, err error) {
 	return l, nil
 }
 
-// size reads a number of bytes with a unit of K, M, G or T; 0 for no text.
+// size parses a number of bytes with a unit of K, M, G or T; 0 for no text.
 func size(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -103,7 +103,7 @@ func badSize(text string) error {
 	}
 }
 
-// confined runs a command in the sandbox; streams and exit code are its own.
+// confined runs a command in the sandbox; its streams and exit code are those of the command.
 func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode string, own bool) (err error) {
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -140,7 +140,8 @@ func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode s
 	if grant != nil {
 		way := grant.NewGateway()
 		c.Proxy, c.Local, c.Env = way.Serve, way.LocalPorts(), way.Env(c.Env, box.HidesHost())
-		defer func() { _, _ = io.WriteString(a.Err, egress.Refusals(way.TakeDecisions())) }() // who cannot be told is not
+		// Ignored if standard error is closed.
+		defer func() { _, _ = io.WriteString(a.Err, egress.Refusals(way.TakeDecisions())) }()
 	}
 	r, err := box.Run(ctx, c)
 	if _, outErr := a.Out.Write(r.Stdout); err == nil {
@@ -162,10 +163,9 @@ func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode s
 	return err
 }
 
-// apart lets the command run in a copy of the last commit of the repository
-// at its directory, made just as for an attempt: with a git directory of its own
-// that it may write to, and the objects of all commits to read. The function it
-// returns throws the copy away.
+// apart lets the command run in a copy of the repository's last commit, in the same directory,
+// made as for an attempt: with a writable git directory of its own, and read access to all
+// commits. The returned function deletes the copy.
 func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []string) (discard func() error, _ error) {
 	user, err := git.Find(ctx, c.Dir)
 	if err != nil {
@@ -204,7 +204,7 @@ func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []str
 	}, nil
 }
 
-// cover hides from the command what is hidden from agents.
+// cover hides the files from the command that are hidden from agents.
 func cover(c *sandbox.Command, show []string) error {
 	root, err := os.OpenRoot(c.Dir)
 	if err != nil {

@@ -28,16 +28,16 @@ func toolCommand(a *console.Console) *cobra.Command {
 	return a.Parent("tool", "list the agents' tools, or call one", toolListCommand(a), toolCallCommand(a))
 }
 
-// toolRow is one tool in the answer of `tool list --json`.
+// toolRow is one tool in the JSON output of `tool list`.
 type toolRow struct {
 	llm.Tool
 	ReadOnly bool `json:"read_only"`
 }
 
-// toolList is the answer of `tool list --json`.
+// toolList is the JSON output of `tool list`.
 type toolList struct {
 	Tools  []toolRow   `json:"tools"`
-	Writes agent.Scope `json:"writes"` // what the role may change in the tree
+	Writes agent.Scope `json:"writes"` // the part of the tree that the role may change
 }
 
 func toolListCommand(a *console.Console) *cobra.Command {
@@ -99,16 +99,16 @@ func toolCallCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// called is what `tool call` prints. A call that fails is a result, too.
+// called is the output of `tool call`. A failed call is also a result.
 type called struct {
 	llm.Result
-	Changed  bool                `json:"changed"` // the tree may be different now
+	Changed  bool                `json:"changed"` // the tree may have changed
 	Finished json.RawMessage     `json:"finished,omitempty"`
 	Seconds  float64             `json:"seconds"`
-	Reached  []nexus.HostReached `json:"reached,omitempty"` // hosts that it asked for
+	Reached  []nexus.HostReached `json:"reached,omitempty"` // hosts that it requested
 }
 
-// inFull draws all that a model is told about its tools.
+// inFull draws everything that a model receives about its tools.
 func inFull(s view.Style, all []toolRow) string {
 	var b strings.Builder
 	for i, t := range all {
@@ -124,8 +124,7 @@ func inFull(s view.Style, all []toolRow) string {
 	return b.String()
 }
 
-// handin returns the schema of what a role submits, nil for those that submit
-// a summary.
+// handin returns the schema of a role's submission, nil for roles that submit a summary.
 func handin(role nexus.Role) json.RawMessage {
 	switch role {
 	case nexus.Planner:
@@ -143,7 +142,7 @@ func handin(role nexus.Role) json.RawMessage {
 	}
 }
 
-// roleOf returns a role as it is here; no role has all tools.
+// roleOf returns a role as configured here; no role has all tools.
 func roleOf(a *console.Console, name string) (agent.Role, error) {
 	if name == "" {
 		return agent.Role{Tools: tool.Names(), Writes: agent.WriteAll}, nil
@@ -167,8 +166,7 @@ func roleOf(a *console.Console, name string) (agent.Role, error) {
 	return r, nil
 }
 
-// listing returns the tools of a role, with those that servers offer where
-// they are wanted.
+// listing returns the tools of a role, with the tools of servers if offered is set.
 func listing(ctx context.Context, a *console.Console, r agent.Role, offered bool) (*tool.Set, func(), error) {
 	if offered {
 		return setOf(ctx, a, "", r)
@@ -183,7 +181,7 @@ func listing(ctx context.Context, a *console.Console, r agent.Role, offered bool
 	return set, func() {}, err
 }
 
-// told returns what decides how a role's tools are described.
+// told returns the environment that determines the descriptions of a role's tools.
 func told(c config.Config, r agent.Role) tool.Env {
 	return tool.Env{Writes: r.Writes != agent.WriteNothing, Handin: handin(r.Name), Claims: r.Name == nexus.Tester && c.Checks != "off"}
 }
@@ -196,8 +194,8 @@ func toolSet(ctx context.Context, a *console.Console, dir, role string) (*tool.S
 	return setOf(ctx, a, dir, r)
 }
 
-// setOf returns the tools of a role in a directory, those of servers included,
-// and what ends them.
+// setOf returns the tools of a role in a directory, including those of servers, and the function
+// that stops the servers.
 func setOf(ctx context.Context, a *console.Console, dir string, r agent.Role) (*tool.Set, func(), error) {
 	settings, _, err := a.Settings()
 	if err != nil {

@@ -74,7 +74,7 @@ func export(ctx context.Context, a *console.Console, run, to string) error {
 	return a.Answer(moved{m, false}, moved{m, false}.draw)
 }
 
-// takeIn takes in a run from a file, to be looked at or to continue.
+// takeIn imports a run from a file, to be viewed or continued.
 func takeIn(ctx context.Context, a *console.Console, from string, shown bool) error {
 	p, err := a.Open(ctx, app.CreateAccess)
 	if err != nil {
@@ -88,10 +88,10 @@ func takeIn(ctx context.Context, a *console.Console, from string, shown bool) er
 	return a.Answer(moved{m, shown}, moved{m, shown}.draw)
 }
 
-// moved is what the commands that export and import a run print.
+// moved is the JSON output of the commands that export and import a run.
 type moved struct {
 	maintenance.TransferResult
-	Shown bool `json:"shown_only,omitzero"` // it does not continue here
+	Shown bool `json:"shown_only,omitzero"` // it cannot be continued here
 }
 
 func (m moved) draw(s view.Style) string {

@@ -16,12 +16,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// entrusted is one thing in the answer of `trust --json`.
+// entrusted is one item in the JSON output of `trust`.
 type entrusted struct {
 	Name  string      `json:"name"`
 	State trust.State `json:"state"`
-	Text  string      `json:"text"`         // as it is
-	Was   string      `json:"was,omitzero"` // as it was agreed to
+	Text  string      `json:"text"`         // its current text
+	Was   string      `json:"was,omitzero"` // the trusted text
 }
 
 func trustCommand(a *console.Console) *cobra.Command {
@@ -48,7 +48,8 @@ func trustCommand(a *console.Console) *cobra.Command {
 			return nil
 		}
 		if !yes && a.Person() {
-			answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Agree to %s? [y/N] ", view.Count(len(open), "thing"))) // what cannot be read is a no
+			// An unreadable answer is a no.
+			answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Agree to %s? [y/N] ", view.Count(len(open), "thing")))
 			yes = nexus.Agrees(answer)
 		}
 		if !yes {
@@ -76,15 +77,15 @@ func trustCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// warnOfProject says that the project's settings cannot be read, and are left out
-// of what the command shows.
+// warnOfProject warns that the project's settings cannot be read, and are missing in the
+// command's output.
 func warnOfProject(a *console.Console) {
 	if err := a.SkipUnreadableProject(); err != nil {
 		a.Say("nexus.toml is left out, because it cannot be read: %s", view.Clean(err.Error()))
 	}
 }
 
-// judgeTrust says how the named things stand, and all for no name.
+// judgeTrust returns the trust states of the named items, of all without names.
 func judgeTrust(a *console.Console, dir string, names []string) ([]trust.ItemState, error) {
 	items, err := a.TrustItems(dir)
 	if err != nil {
@@ -141,7 +142,7 @@ func listed(all []trust.ItemState) []entrusted {
 	return list
 }
 
-// drawTrust shows what is new in full and what changed as a patch.
+// drawTrust draws new items in full and changed ones as a patch.
 func drawTrust(s view.Style, all []trust.ItemState) string {
 	if len(all) == 0 {
 		return "nothing in this repository needs trust\n"
@@ -164,7 +165,7 @@ func drawTrust(s view.Style, all []trust.ItemState) string {
 	return b.String()
 }
 
-// paint shows the lines of a patch, what they hide written out.
+// paint draws the lines of a patch, with hidden characters written out.
 func paint(s view.Style, patch string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(patch, "\n") {

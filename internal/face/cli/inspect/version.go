@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// build is what `version --json` prints.
+// build is the JSON output of `version`.
 type build struct {
-	Version  string `json:"version"` // of the module; "devel" when built from a work tree
+	Version  string `json:"version"` // of the module; "devel" if built from a work tree
 	Commit   string `json:"commit,omitzero"`
 	Time     string `json:"time,omitzero"`     // of the commit
 	Modified bool   `json:"modified,omitzero"` // the work tree had changes

@@ -17,11 +17,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
 )
 
-// maxText is the most that the text of a result has, in bytes. The object has
-// everything.
+// maxText limits the text of a result, in bytes. The object is complete.
 const maxText = 16 << 10
 
-// server answers the calls of clients.
+// server handles the calls of clients.
 type server struct {
 	host.Host
 
@@ -29,7 +28,7 @@ type server struct {
 	jobs host.Jobs
 }
 
-// offered returns a tool as clients see it.
+// offered returns a tool in the form for clients.
 func (s *server) offered(t tool) mcpserver.Tool {
 	o := mcpserver.Tool{Name: t.name, About: t.about, Input: schema(t.params), Reads: t.reads, Ends: t.ends}
 	o.Do = func(ctx context.Context, c mcpserver.Call) mcpserver.Result { return s.call(ctx, t, c) }
@@ -45,7 +44,7 @@ func (s *server) offered(t tool) mcpserver.Tool {
 	return o
 }
 
-// call answers a call of a tool.
+// call handles a call of a tool.
 func (s *server) call(ctx context.Context, t tool, c mcpserver.Call) mcpserver.Result {
 	args, stdin, err := line(t, c.Input)
 	if err != nil {
@@ -54,7 +53,8 @@ func (s *server) call(ctx context.Context, t tool, c mcpserver.Call) mcpserver.R
 	o := host.Invocation{Args: args, Stdin: stdin, Actor: s.actor(c), Told: c.Told}
 	if t.consent != "" {
 		land, _ := c.Input["land"].(bool)
-		o.Set = map[string]string{"land": strconv.FormatBool(land)} // what a configuration lands by itself, nobody agreed to here
+		// Here no person agreed to automatic landing.
+		o.Set = map[string]string{"land": strconv.FormatBool(land)}
 		if _, given := c.Input["plan"]; given && c.Agreed && t.name == "run" {
 			o.Args = append([]string{o.Args[0], "--yes"}, o.Args[1:]...) // a person saw this plan
 		}
@@ -73,8 +73,8 @@ func keep(t tool, r mcpserver.Result, in map[string]any) mcpserver.Result {
 	return t.only(r, in)
 }
 
-// work does what takes long. It ends when the client cancels the call, as on an
-// interrupt. A run continues when the client goes away.
+// work runs a long command. It ends when the client cancels the call, as on an interrupt. A run
+// continues when the client disconnects.
 func (s *server) work( //nolint:contextcheck // what it starts outlives the call
 	ctx context.Context, t tool, c mcpserver.Call, o host.Invocation,
 ) mcpserver.Result {
@@ -90,7 +90,7 @@ func (s *server) work( //nolint:contextcheck // what it starts outlives the call
 		stop(nil)
 		return mcpserver.Result{Text: "the server is about to end, and starts nothing", Failed: true}
 	}
-	var soon <-chan nexus.RunID // nil where the end is waited for
+	var soon <-chan nexus.RunID // nil if the caller waits for the end
 	if wait, given := c.Input["wait"].(bool); given && !wait {
 		soon = begun
 	}
@@ -110,7 +110,7 @@ func (s *server) work( //nolint:contextcheck // what it starts outlives the call
 	return mcpserver.Result{} // nobody reads it
 }
 
-// actor is under whose name the journal has what a client asks for.
+// actor returns the author of a client's request in the journal.
 func (s *server) actor(c mcpserver.Call) string {
 	if c.Agreed {
 		return s.Console.User() + " (asked by mcp:" + c.Client + ")"
@@ -118,7 +118,7 @@ func (s *server) actor(c mcpserver.Call) string {
 	return "mcp:" + c.Client + " (for " + s.Console.User() + ")"
 }
 
-// run runs a command line in this process, and returns what it printed.
+// run runs a command line in this process, and returns its output.
 func (s *server) run(ctx context.Context, o host.Invocation) mcpserver.Result {
 	r := s.Run(ctx, o)
 	if r.Failure != nil {
@@ -131,7 +131,7 @@ func (s *server) run(ctx context.Context, o host.Invocation) mcpserver.Result {
 	return out
 }
 
-// complaint is the result of a command that could not do what it was asked for.
+// complaint is the result of a command that failed.
 func complaint(f console.Failure) mcpserver.Result {
 	r := mcpserver.Result{Text: strings.TrimSpace(f.Message + "\n" + f.Hint), Failed: true}
 	if data, err := json.Marshal(map[string]console.Failure{"error": f}); err == nil {
@@ -140,7 +140,7 @@ func complaint(f console.Failure) mcpserver.Result {
 	return r
 }
 
-// short cuts a text where it is too long for a model to read along.
+// short cuts a text that is too long for a model.
 func short(text string) string {
 	if len(text) <= maxText {
 		return text
@@ -148,8 +148,7 @@ func short(text string) string {
 	return sanitize.Cut(text, maxText) + "\n(cut here; the structured result has everything)\n"
 }
 
-// onlyTasks keeps the tasks of a status, those with a status of their own that
-// was asked for.
+// onlyTasks filters the tasks of a status by their own status, if the call asks for one.
 func onlyTasks(r mcpserver.Result, in map[string]any) mcpserver.Result {
 	var all struct {
 		Run    nexus.RunID       `json:"run"`

@@ -20,9 +20,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// asks returns what a person has to agree to before a call, and why it is
-// refused where nobody can be asked, or without a question. The configuration is
-// read for each call, so that the user can take back what it allows.
+// asks returns the question to a person before a call; empty if none is needed. The error
+// otherwise is the refusal for a client that cannot ask the user; without a question, it is the
+// reason why the call fails. The configuration is read for each call, so that the user can
+// withdraw permissions.
 func (s *server) asks(ctx context.Context, t tool, c mcpserver.Call) (question string, otherwise error) {
 	settings, _, err := s.Console.Settings()
 	if err != nil {
@@ -35,7 +36,7 @@ func (s *server) asks(ctx context.Context, t tool, c mcpserver.Call) (question s
 			return "", err
 		}
 		if again.price.Land {
-			all = append(all, "land") // it was begun so
+			all = append(all, "land") // it was started with --land
 		}
 	}
 	yes, lands, err := s.yes(ctx, t, c.Input)
@@ -61,11 +62,11 @@ func (s *server) asks(ctx context.Context, t tool, c mcpserver.Call) (question s
 	return asks + what + yes, s.refusal(t.name, missing, dear)
 }
 
-// needs returns what a call needs consent for.
+// needs returns the permissions that a call needs.
 func needs(t tool, in map[string]any) []string {
 	run, _ := in["run"].(string)
 	if t.name == "plan" && (in["plan"] != nil || run != "") {
-		return nil // no model is asked
+		return nil // no model is called
 	}
 	all := []string{t.consent}
 	if in["land"] == true {
@@ -80,7 +81,7 @@ func raises(c config.Config, in map[string]any) bool {
 	return given && dollars > c.Limits.RunMoney.Float()
 }
 
-// refusal says why a call is refused where the client cannot ask the user.
+// refusal returns the reason why a call is refused if the client cannot ask the user.
 func (s *server) refusal(name string, missing []string, dear bool) error {
 	hint := ""
 	if len(missing) > 0 {
@@ -95,8 +96,8 @@ func (s *server) refusal(name string, missing []string, dear bool) error {
 	}
 }
 
-// yes says what may follow from a yes to what only a person decides, and whether it
-// lands: what is published moves the branch that the run was to move.
+// yes describes the possible consequences of a yes to a question that only a person decides, and
+// reports whether it lands changes: publishing moves the branch that the run was to move.
 func (s *server) yes(ctx context.Context, t tool, in map[string]any) (text string, lands bool, err error) {
 	word, _ := in["text"].(string)
 	if t.name != "approve" && t.name != "answer" || t.name == "answer" && host.Refuses(word) {
@@ -114,14 +115,14 @@ func (s *server) yes(ctx context.Context, t tool, in map[string]any) (text strin
 	return text, lands, err
 }
 
-// resumed is a run that is taken up again.
+// resumed is a run that is continued.
 type resumed struct {
 	goal  string
-	price host.Price // in all
+	price host.Price // in total
 }
 
-// again returns the run that a call takes up again, and has the call name it: another
-// one that begins while a person thinks is then not the latest instead.
+// again returns the run that a call continues, and puts its ID into the call, so that a run that
+// begins while the person decides is not continued instead as the latest.
 func (s *server) again(ctx context.Context, in map[string]any) (r resumed, err error) {
 	name, _ := in["run"].(string)
 	err = s.Console.ReadRun(ctx, name, func(_ *app.Repository, run journal.Run, st *state.State) error {
@@ -132,7 +133,7 @@ func (s *server) again(ctx context.Context, in map[string]any) (r resumed, err e
 	return r, err
 }
 
-// question says what a call does, for the person who is to agree to it.
+// question describes a call for the person who is to agree to it.
 func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, settings config.Config, again resumed) (string, error) {
 	in := func(name string) string {
 		v, _ := c.Input[name].(string)
@@ -196,7 +197,7 @@ func (s *server) question(ctx context.Context, t tool, c mcpserver.Call, setting
 	return what + "\n" + cost.String(), nil
 }
 
-// check says which command shows that something is done; empty for none.
+// check returns the command that verifies the work; empty for none.
 func (s *server) check(in map[string]any) (string, error) {
 	word, _ := in["check"].(string)
 	check, err := host.Whole("the check", word)
@@ -206,9 +207,8 @@ func (s *server) check(in map[string]any) (string, error) {
 	return "\nIt is done when this passes: " + check, nil
 }
 
-// about fills in which run and which question a call is about, empty where it
-// is about a criterion. A yes to what only a person decides is to all of the question,
-// which is then shown to its end, or refused.
+// about adds the run and the question of a call, empty for a criterion. A yes to a question that
+// only a person decides covers all of its text, which is therefore shown in full or refused.
 func (s *server) about(ctx context.Context, run, id string, yes bool, text func(run, asked string) string) (what string, err error) {
 	err = s.Console.ReadRun(ctx, run, func(_ *app.Repository, r journal.Run, st *state.State) error {
 		q := st.Question(id)
@@ -234,8 +234,8 @@ func (s *server) about(ctx context.Context, run, id string, yes bool, text func(
 	return what, err
 }
 
-// outline is what a person has to know of a plan that a client sends. One that
-// would be refused is refused before anybody is asked.
+// outline describes a client's plan for a person. A plan that would be refused later is refused
+// before a person is asked.
 func outline(p map[string]any, goal string, most nexus.Size) (string, error) {
 	data, err := json.Marshal(p)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// sort is what values of a param are.
+// sort is the type of a param's values.
 type sort int
 
 const (
@@ -20,30 +20,29 @@ const (
 	object
 )
 
-// place is where a param goes on the command line.
+// place is the position of a param on the command line.
 type place int
 
 const (
 	flag  place = iota // --name=value
 	word               // an argument
 	input              // standard input
-	aside              // nowhere: the tool itself reads it
+	aside              // not on it: the tool itself reads the value
 )
 
-// param is an argument of a tool.
+// param is a parameter of a tool.
 type param struct {
 	name, about string
 	sort        sort
 	place       place
-	flag        string   // its name, where it is not that of the param
-	needed      bool     // has to be given
-	values      []string // the only ones
+	flag        string   // its name, if it differs from the param's
+	needed      bool     // required
+	values      []string // the allowed values
 	least, most float64  // of a number; 0, 0: any
-	usual       string   // its value where it is not given
+	usual       string   // its default
 }
 
-// schema returns what the arguments of a tool have to look like: nothing but
-// its params.
+// schema returns the schema of a tool's arguments: its params and no others.
 func schema(params []param) *jsonschema.Schema {
 	nothing := &jsonschema.Schema{Not: &jsonschema.Schema{}}
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: nothing}
@@ -78,9 +77,8 @@ func schema(params []param) *jsonschema.Schema {
 	return s
 }
 
-// line returns the command line and the standard input for arguments that fit
-// the schema. A value is never taken for a flag: those of flags are behind
-// their "=", and words behind "--".
+// line returns the command line and the standard input for arguments that match the schema. A
+// value can never be read as a flag: values of flags follow their "=", and words follow "--".
 func line(t tool, in map[string]any) (args []string, stdin string, err error) {
 	args = append(args, t.command...)
 	words := []string{}
@@ -117,7 +115,7 @@ func line(t tool, in map[string]any) (args []string, stdin string, err error) {
 	return args, stdin, nil
 }
 
-// option is the name of the flag that a param goes to.
+// option returns the name of a param's flag.
 func (p param) option() string {
 	if p.flag != "" {
 		return p.flag
@@ -125,7 +123,7 @@ func (p param) option() string {
 	return p.name
 }
 
-// spell returns the texts that stand for a value on a command line.
+// spell returns the texts of a value on a command line.
 func spell(p param, value any) ([]string, error) {
 	switch v := value.(type) {
 	case string:

@@ -1,10 +1,8 @@
-// Package mcpcmd serves Nexus to the agents and editors of others, by the Model
-// Context Protocol.
+// Package mcpcmd serves Nexus to other agents and editors, through the Model Context Protocol.
 //
-// A tool is a command line: its arguments become flags and words, the command
-// runs in this process, and the object that it prints with --json is the
-// result. So a tool does and says what the command does, and nothing is written
-// twice.
+// A tool is a command line: its arguments become flags and words, the command runs in this
+// process, and the object that it prints with --json is the result. A tool therefore behaves and
+// answers as the command does, and nothing is written twice.
 package mcpcmd
 
 import (
@@ -25,10 +23,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
 )
 
-// served is what `mcp --http` prints with --json.
+// served is the JSON output of `mcp --http`.
 type served struct {
 	URL       string `json:"url"`
-	Token     string `json:"token,omitzero"` // that was drawn, and is told this once
+	Token     string `json:"token,omitzero"` // generated here, and shown only once
 	TokenFile string `json:"token_file,omitzero"`
 }
 
@@ -63,12 +61,10 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
-// stdio serves the client that started this process. What it started continues
-// after it has gone.
+// stdio serves the client that started this process. Its runs continue after it has disconnected.
 func (s *server) stdio(ctx context.Context, offered *mcpserver.Server) {
-	// A client that dies while something is written to it must not end the runs.
-	// A signal that is caught is not inherited by commands; one that is ignored
-	// would be.
+	// A client that dies during a write to it must not end the runs. A signal that is caught is
+	// not inherited by commands; one that is ignored would be.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
@@ -116,7 +112,7 @@ func (s *server) web(ctx context.Context, offered *mcpserver.Server, address, fi
 	return err
 }
 
-// about is what a client's model reads before it uses the tools.
+// about is the introduction that a client's model reads before it uses the tools.
 const about = `Nexus turns a goal into reviewed, tested commits: it plans tasks, lets agents write them in worktrees of their own, runs the project's gates, and puts the result on a branch nexus/RUN.
 Start with plan or run, or quick for one small task. A run takes minutes to hours: call run with wait false, then look at status. questions in a status wait for a person: show them to the user before you call answer or approve.
 Runs continue without you. RUN is a run's ID or a part of it; without one, the latest is meant.`

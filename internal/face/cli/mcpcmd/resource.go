@@ -13,11 +13,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
 )
 
-// base is where the resources are.
+// base is the address of the resources.
 const base = "nexus://runs"
 
-// resources are what clients can read without calling a tool: what `nexus
-// runs` and `nexus show` print, without keys as there.
+// resources returns the resources that clients can read without calling a tool: the output of
+// `nexus runs` and `nexus show`, with keys masked as there.
 func (s *server) resources() []mcpserver.Resource {
 	const transcript = base + "/{run}/transcripts/{+session}"
 	return []mcpserver.Resource{
@@ -46,7 +46,7 @@ func (s *server) read(ctx context.Context, uri string) ([]byte, error) {
 	return nil, errors.New(r.Text)
 }
 
-// addressed returns the command line that prints what is at an address.
+// addressed returns the command line that prints the object at an address.
 func addressed(uri string) (args []string, ok bool) {
 	rest, ok := strings.CutPrefix(uri, base)
 	if !ok {

@@ -10,14 +10,14 @@ import (
 // tool is a command as clients can call it.
 type tool struct {
 	name, about string
-	command     []string // words of the command, and flags that are always given
+	command     []string // words of the command, and fixed flags
 	params      []param
-	tail        []string                                                          // words behind those of the params
-	reads, ends bool                                                              // changes nothing; may end something
-	consent     string                                                            // what a person has to agree to; empty: nothing
-	long        bool                                                              // it takes minutes: the client hears how it continues
+	tail        []string                                                          // words after those of the params
+	reads, ends bool                                                              // it changes nothing; it may end something
+	consent     string                                                            // permission that a person must give; empty: none
+	long        bool                                                              // it takes minutes: the client receives progress
 	conducts    bool                                                              // it conducts a run, which outlives the client
-	only        func(result mcpserver.Result, in map[string]any) mcpserver.Result // what is kept of the command's result; nil: all
+	only        func(result mcpserver.Result, in map[string]any) mcpserver.Result // filters the command's result; nil: all of it
 }
 
 const aRun = "run's ID or a part of it; default: the latest run"
@@ -25,7 +25,7 @@ const aRun = "run's ID or a part of it; default: the latest run"
 func runWord() param { return param{name: "run", about: aRun, place: word} }
 func runFlag() param { return param{name: "run", about: aRun} }
 
-// spending are the params of what asks models.
+// spending returns the params of tools that call models.
 func spending() []param {
 	return []param{
 		{name: "budget", about: "most to spend, in dollars; more than the user's budget.run needs the user's agreement", sort: number, least: 0.01, most: 1e6},
@@ -34,7 +34,7 @@ func spending() []param {
 	}
 }
 
-// working are the params of what starts a run.
+// working returns the params of tools that start a run.
 func working() []param {
 	return append(spending(),
 		param{name: "tier", about: "tier that tasks start at: fast, balanced or strong", values: []string{"fast", "balanced", "strong"}},
@@ -49,8 +49,8 @@ func waiting() param {
 	return param{name: "wait", about: about, sort: truth, place: aside}
 }
 
-// tools returns all tools. Their descriptions say what the help of the commands
-// says, as short as a model needs it.
+// tools returns all tools. Their descriptions are short versions of the commands' help, for a
+// model.
 func tools() []tool {
 	return slices.Concat(starting(), looking(), steering(), checking())
 }

@@ -1,5 +1,5 @@
-// Package memorycmd holds the commands that show what was learned in a
-// repository, and let a person approve or forget it.
+// Package memorycmd implements the commands that show the memory of a repository, and let a
+// person approve or forget entries.
 package memorycmd
 
 import (
@@ -27,19 +27,19 @@ func Commands(a *console.Console) []*cobra.Command {
 		listCommand(a), showCommand(a), approveCommand(a), forgetCommand(a), gcCommand(a))}
 }
 
-// row is an episode with how it stands.
+// row is a memory entry with its state.
 type row struct {
 	memoryentry.Episode
 
-	Standing memoryentry.Freshness `json:"standing"`         // of its files, compared with the commit that is checked out
+	Standing memoryentry.Freshness `json:"standing"`         // of its files, compared with the checked-out commit
 	Changed  string                `json:"changed,omitzero"` // file that makes it stale or gone
-	Told     int                   `json:"told"`             // times that an agent was told of it
-	Last     time.Time             `json:"last,omitzero"`    // when that was last
+	Told     int                   `json:"told"`             // times that it was given to an agent
+	Last     time.Time             `json:"last,omitzero"`    // the last such time
 	Path     string                `json:"path"`             // of its file
 	Shared   bool                  `json:"shared"`           // it is in the repository
 }
 
-// shelf is the memory of a repository as a command finds it.
+// shelf is the memory of a repository as opened by a command.
 type shelf struct {
 	place    *app.Repository
 	settings config.Config
@@ -48,11 +48,11 @@ type shelf struct {
 	problems []memory.Problem
 	uses     map[string]memoryentry.Use
 	now      func(path string) string
-	merged   func(commit string) bool // it is part of what is checked out
+	merged   func(commit string) bool // reports whether the checked-out commit contains it
 }
 
-// open reads the memory, once the proposals of all runs are written. The caller
-// closes the place.
+// open reads the memory, after the proposals of all runs are written. The caller closes the
+// repository.
 func open(ctx context.Context, a *console.Console) (*shelf, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -109,10 +109,10 @@ func (s *shelf) row(k memory.StoredEpisode) row {
 	return r
 }
 
-// find returns the episode that a name means.
+// find returns the entry with that name.
 func (s *shelf) find(name string) (memory.StoredEpisode, error) { return memory.Find(s.kept, name) }
 
-// filter says which episodes are listed.
+// filter selects the listed entries.
 type filter struct{ state, kind, file string }
 
 func (f filter) check() error {
@@ -138,10 +138,10 @@ func (f filter) lists(k memory.StoredEpisode) bool {
 	return state && file && (f.kind == "" || k.Kind == memoryentry.Kind(f.kind))
 }
 
-// listing is the answer of `memory list --json`.
+// listing is the JSON output of `memory list`.
 type listing struct {
 	Episodes []row            `json:"episodes"`
-	Problems []memory.Problem `json:"problems"` // files that are no episodes
+	Problems []memory.Problem `json:"problems"` // files that are not valid entries
 }
 
 func listCommand(a *console.Console) *cobra.Command {
@@ -196,7 +196,7 @@ func draw(s view.Style, l listing) string {
 	return b.String()
 }
 
-// state draws the state of an episode: what is not fresh is told to nobody.
+// state draws the state of an entry: entries that are not fresh are given to no agent.
 func state(s view.Style, r row) string {
 	switch {
 	case r.State == memoryentry.Forgotten:
@@ -209,7 +209,7 @@ func state(s view.Style, r row) string {
 	return s.Warn(string(r.State))
 }
 
-// about names the first file of an episode, and how many more there are.
+// about names the first file of an entry, and the number of others.
 func about(r row) string {
 	if len(r.Files) == 0 {
 		return "-"
@@ -272,11 +272,11 @@ func detail(s view.Style, r row) string {
 	return b.String()
 }
 
-// changed is the answer of commands that change the memory.
+// changed is the JSON output of commands that change the memory.
 type changed struct {
 	ID      string `json:"id"`
 	State   string `json:"state"`
-	Path    string `json:"path,omitzero"` // of its file now
+	Path    string `json:"path,omitzero"` // its new path
 	Renewed bool   `json:"renewed,omitzero"`
 }
 
@@ -341,8 +341,8 @@ func forgetCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// each does something with the episodes that are named, all of which must be
-// there. Nobody in a sandbox does: agents are told of what is approved.
+// each applies a function to the named entries, all of which must exist. It is refused inside a
+// sandbox, because approved entries go into agents' prompts.
 func each(ctx context.Context, a *console.Console, names []string, do func(*shelf, memory.StoredEpisode) error) error {
 	if err := outside(a); err != nil {
 		return err
@@ -380,7 +380,7 @@ func outside(a *console.Console) error {
 	}
 }
 
-// dropped is an episode that gc removes, and why.
+// dropped is an entry that gc removes, with the reason.
 type dropped struct {
 	ID   string `json:"id"`
 	Path string `json:"path"`
@@ -410,8 +410,8 @@ func gcCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// sweep removes what is of no use any more. What is learned again is proposed
-// again: only what is forgotten is not.
+// sweep removes entries that are no longer useful. A lesson that is learned again is proposed
+// again, unless it was forgotten.
 func (s *shelf) sweep(ctx context.Context, now time.Time, dry bool) ([]dropped, error) {
 	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 	keep := memoryentry.Retention{Proposals: days(s.settings.Memory.Proposals), Unused: days(s.settings.Memory.Unused)}

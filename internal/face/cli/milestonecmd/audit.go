@@ -26,8 +26,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// facts returns what milestones are held against, but for what their checks say. That is a commit of the branch, or the
-// last one.
+// facts returns the facts that milestones are audited against, except the results of their
+// checks. The commit is one of the branch, or its last one.
 func (r *road) facts(ctx context.Context, settings config.Config, at string) (roadmap.AuditFacts, error) {
 	k := roadmap.AuditFacts{Tags: map[string]string{}, Evidence: map[string]nexus.Evidence{}}
 	var err error
@@ -56,7 +56,7 @@ func (r *road) facts(ctx context.Context, settings config.Config, at string) (ro
 	return k, err
 }
 
-// tip returns the branch that milestones are reached on, and its last commit.
+// tip returns the branch on which milestones are reached, and its last commit.
 func (r *road) tip(ctx context.Context, settings config.Config) (branch, commit string, err error) {
 	if settings.Target == "" {
 		if commit, branch, err = r.place.Repo.Head(ctx); err == nil && branch == "" {
@@ -73,11 +73,11 @@ func (r *road) tip(ctx context.Context, settings config.Config) (branch, commit 
 	return branch, commit, err
 }
 
-// maxHistory bounds the commits among whose trees that of a run is looked for.
+// maxHistory limits the commits whose trees are compared with a run's tree.
 const maxHistory = 1_000
 
-// lands returns what says whether what a run landed is part of a commit: its very commits or, after a squash, its tree.
-// What was reverted since is not.
+// lands returns a function that reports whether a commit contains a run's landed changes: its
+// commits or, after a squash, its tree. Changes that were reverted since do not count.
 func (r *road) lands(ctx context.Context, commit string) (func(*state.State) bool, error) {
 	out, err := r.place.Repo.Run(ctx, "log", "--format=%T", fmt.Sprintf("--max-count=%d", maxHistory), "--end-of-options", commit)
 	if err != nil {
@@ -96,14 +96,15 @@ func (r *road) lands(ctx context.Context, commit string) (func(*state.State) boo
 			return true
 		}
 		_, err := r.place.Repo.Run(ctx, "merge-base", "--is-ancestor", s.Tip, commit)
-		return err == nil // a commit that is not there is not part of it
+		return err == nil // a missing commit is not part of it
 	}, nil
 }
 
-// revert finds the commit that git revert says it takes back.
+// revert matches the commit in the message of git revert.
 var revert = pattern.Lazy(`(?m)^This reverts commit ([0-9a-f]{40,64})`)
 
-// reverted returns the commits that later ones take back, as git revert says so, unless that was taken back in turn.
+// reverted returns the commits that later commits revert, according to the messages of git
+// revert, unless the revert was reverted in turn.
 func (r *road) reverted(ctx context.Context, commit string) (map[string]bool, error) {
 	out, err := r.place.Repo.Run(ctx, "log", "-z", "--format=%H%n%B", "--grep=^This reverts commit ",
 		fmt.Sprintf("--max-count=%d", maxHistory), "--end-of-options", commit)
@@ -123,8 +124,8 @@ func (r *road) reverted(ctx context.Context, commit string) (map[string]bool, er
 	return all, nil
 }
 
-// tried is what the checks of a milestone said last, and of which commit. It saves time, and decides nothing: of
-// another commit it says nothing.
+// tried holds the last check results of a milestone, with their commit. It saves time and decides
+// nothing: it does not apply to any other commit.
 type tried struct {
 	Commit   string                    `json:"commit"`
 	Evidence map[string]nexus.Evidence `json:"evidence"`
@@ -132,7 +133,7 @@ type tried struct {
 
 func (r *road) triedFile() string { return filepath.Join(r.place.State, "milestones.json") }
 
-// recall returns what the checks of a milestone said last of a commit.
+// recall returns the last check results of milestones.
 func (r *road) recall() map[string]tried {
 	all := map[string]tried{}
 	data, err := os.ReadFile(r.triedFile())
@@ -142,7 +143,7 @@ func (r *road) recall() map[string]tried {
 	return all
 }
 
-// remember keeps what the checks of a milestone said. Where that cannot be kept, they run again.
+// remember stores the check results of a milestone. If that fails, the checks run again.
 func (r *road) remember(ctx context.Context, name string, t tried) {
 	for check, e := range t.Evidence {
 		e.Findings, e.Old = e.Findings[:min(len(e.Findings), 1)], nil
@@ -160,8 +161,8 @@ func (r *road) remember(ctx context.Context, name string, t tried) {
 	})
 }
 
-// audit holds one milestone against a commit of the branch, or the last one, on a clean checkout of which its checks
-// run.
+// audit audits one milestone against a commit of the branch, or its last one. The checks run on a
+// clean checkout of it.
 func (r *road) audit(
 	ctx context.Context, a *console.Console, settings config.Config, i int, at string,
 ) (roadmap.Audit, roadmap.AuditFacts, error) {
@@ -200,7 +201,7 @@ func auditCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// audited audits the milestone that a name means.
+// audited audits the milestone with that name.
 func audited(ctx context.Context, a *console.Console, name string) (roadmap.Audit, roadmap.AuditFacts, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -218,7 +219,7 @@ func audited(ctx context.Context, a *console.Console, name string) (roadmap.Audi
 	return r.audit(ctx, a, settings, i, "")
 }
 
-// tell prints an audit, and ends as its gaps want.
+// tell prints an audit, and returns the exit code for its gaps.
 func tell(a *console.Console, got roadmap.Audit) error {
 	if err := a.Answer(got, func(s view.Style) string { return draw(s, got) }); err != nil {
 		return err

@@ -18,13 +18,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// ended is the answer of `milestone close`.
+// ended is the JSON output of `milestone close`.
 type ended struct {
 	Name    string         `json:"name"`
 	Closed  roadmap.Closed `json:"closed"`
 	Message string         `json:"message"`            // of the tag
-	Resumed bool           `json:"resumed,omitzero"`   // the tag was there: an earlier close was interrupted
-	Again   bool           `json:"unchanged,omitzero"` // all of it was done before
+	Resumed bool           `json:"resumed,omitzero"`   // the tag existed: an earlier close was interrupted
+	Again   bool           `json:"unchanged,omitzero"` // everything was done before
 }
 
 func closeCommand(a *console.Console) *cobra.Command {
@@ -64,9 +64,9 @@ func drawClosed(s view.Style, e ended) string {
 	return text + s.Wrap("Commit "+roadmap.File+", and share the tag with: git push origin "+view.Clean(e.Closed.Tag), "") + "\n"
 }
 
-// closed makes the tag of a milestone that lacks nothing, and then marks it as closed in the file. The tag names the
-// milestone: if only the tag was made when a close was killed, the next one goes on from there. It returns an audit
-// instead where the milestone has gaps.
+// closed makes the tag of a milestone without gaps, and then marks it as closed in the file. The
+// tag names the milestone, so that the next close continues if this one is killed in between. If
+// the milestone has gaps, it returns an audit instead.
 func closed(ctx context.Context, a *console.Console, settings config.Config, name, tag string) (ended, *roadmap.Audit, error) {
 	r, err := open(ctx, a)
 	if err != nil {
@@ -134,11 +134,11 @@ func mapped(all []string, to func(string) string) (out []string) {
 	return out
 }
 
-// trailer begins the line of a tag's message that names the milestone.
+// trailer starts the line of a tag's message that names the milestone.
 const trailer = "Nexus-Milestone: "
 
-// tag returns the tag that closes a milestone, and whether a close that was interrupted has made it. One that somebody
-// else made is an error.
+// tag returns the tag that closes a milestone, and whether an interrupted close has made it. A
+// tag from elsewhere is an error.
 func (r *road) tag(ctx context.Context, m roadmap.Milestone, given string) (git.Tag, bool, error) {
 	refuse := func(message, hint string) (git.Tag, bool, error) {
 		return git.Tag{}, false, &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: hint}
@@ -162,7 +162,7 @@ func (r *road) tag(ctx context.Context, m roadmap.Milestone, given string) (git.
 	return refuse("there is a tag "+name+" already, at "+view.ShortHash(t.Commit), "Choose another; a tag that is there is not moved.")
 }
 
-// message is what the tag says: what landed, and what shows it.
+// message returns the tag's message: the landed changes and their evidence.
 func message(a roadmap.Audit) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nReached on %s.\n", a.Title, a.Branch)

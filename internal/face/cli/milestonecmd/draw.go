@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// draw draws an audit: what shows each part of the milestone, and what is missing.
+// draw draws an audit: the evidence of each part of the milestone, and the gaps.
 func draw(s view.Style, a roadmap.Audit) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", s.Bold(named(a.Milestone)), view.Clean(a.Title))
@@ -72,7 +72,7 @@ func drawParts(s view.Style, a roadmap.Audit) string {
 	return view.Table(s, []string{"part", "state", "text", "shown by"}, rows)
 }
 
-// share draws how much of something there is.
+// share draws a part of a total.
 func share(s view.Style, n, of int, what string) string {
 	text := strings.TrimSpace(fmt.Sprintf("%d/%d %s", n, of, what))
 	if n < of {

@@ -18,16 +18,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// changed is the answer of the commands that change the roadmap.
+// changed is the JSON output of the commands that change the roadmap.
 type changed struct {
 	File       string              `json:"file"`
 	Name       string              `json:"name"`
 	Number     int                 `json:"number,omitzero"`
-	Removed    string              `json:"removed,omitzero"` // the text that was taken out
-	Milestones []roadmap.Milestone `json:"milestones"`       // all of them, as they stand now
+	Removed    string              `json:"removed,omitzero"` // the removed text
+	Milestones []roadmap.Milestone `json:"milestones"`       // all of them, after the change
 }
 
-// answer says how the roadmap stands after a change.
+// answer prints the state of the roadmap after a change.
 func answer(ctx context.Context, a *console.Console, name, did string, c changed) error {
 	r, err := open(ctx, a)
 	if err != nil {
@@ -53,7 +53,8 @@ func answer(ctx context.Context, a *console.Console, name, did string, c changed
 	})
 }
 
-// before returns the index of the open milestone that another is to stand before, -1 for the end.
+// before returns the index of the open milestone before which another is inserted, -1 for the
+// end.
 func (r *road) before(name string) (int, error) {
 	if name == "" {
 		return -1, nil
@@ -114,7 +115,7 @@ func addCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// usable says what cannot be in a roadmap.
+// usable returns an error if a draft cannot be in a roadmap.
 func usable(d roadmap.Draft) error {
 	bad := func(message, hint string) error {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: hint}
@@ -199,7 +200,7 @@ func removeCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// accepted is the answer of `milestone accept`.
+// accepted is the JSON output of `milestone accept`.
 type accepted struct {
 	Name      string             `json:"name"`
 	Criterion string             `json:"criterion"`

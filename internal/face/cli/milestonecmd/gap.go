@@ -14,7 +14,7 @@ import (
 func planCommand(a *console.Console) *cobra.Command {
 	c := lacking(a, startcmd.PlanCommand(a), "plan NAME [flags]", "plan what is missing in a milestone")
 	for _, flag := range []string{"run", "diff"} {
-		_ = c.Flags().MarkHidden(flag) // it is there: plan has it
+		_ = c.Flags().MarkHidden(flag) // hidden: plan already has it
 	}
 	return c
 }
@@ -27,7 +27,8 @@ func runCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// lacking lets a command that takes a goal take a milestone, whose goal is what it lacks.
+// lacking makes a command that accepts a goal accept a milestone instead, with its gaps as the
+// goal.
 func lacking(a *console.Console, c *cobra.Command, use, short string) *cobra.Command {
 	start := c.RunE
 	c.Use, c.Short, c.Args = use, short, console.Takes(1, 1)
@@ -44,7 +45,7 @@ func lacking(a *console.Console, c *cobra.Command, use, short string) *cobra.Com
 	return c
 }
 
-// missing returns what a milestone lacks as a goal. Where no run could close a gap, it says so instead.
+// missing returns the gaps of a milestone as a goal, or an error if no run could close a gap.
 func missing(ctx context.Context, a *console.Console, name string) (string, error) {
 	got, k, err := audited(ctx, a, name)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// part is how much of something is done.
+// part is the done part of a total.
 type part struct {
 	Done int `json:"done"`
 	Of   int `json:"of"`
@@ -26,14 +26,14 @@ type listed struct {
 	Name     string          `json:"name"`
 	Title    string          `json:"title"`
 	State    string          `json:"state"`    // open, reached, closed
-	Criteria part            `json:"criteria"` // that are shown
+	Criteria part            `json:"criteria"` // criteria with evidence
 	Verified part            `json:"verified"` // requirements and criteria of specs, and goals
 	Gaps     int             `json:"gaps"`
 	Tag      string          `json:"tag,omitzero"`
 	Closed   *roadmap.Closed `json:"closed,omitempty"`
 }
 
-// listing is the answer of `milestone --json`.
+// listing is the JSON output of `milestone`.
 type listing struct {
 	File       string   `json:"file"`
 	Branch     string   `json:"branch"`
@@ -91,7 +91,7 @@ func list(ctx context.Context, a *console.Console) (listing, error) {
 	return l, nil
 }
 
-// glance holds all milestones against what is known without running their checks.
+// glance audits all milestones against the known facts without running their checks.
 func (r *road) glance(ctx context.Context, settings config.Config) ([]roadmap.Audit, error) {
 	if len(r.Milestones) == 0 {
 		return nil, nil

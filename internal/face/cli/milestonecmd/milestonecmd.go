@@ -1,5 +1,5 @@
-// Package milestonecmd holds the commands that keep the roadmap of a repository: they change it, say what a milestone
-// lacks, start the work on that, and close what is reached with a tag.
+// Package milestonecmd implements the commands for the roadmap of a repository: they change it,
+// show the gaps of a milestone, start work on them, and close a reached milestone with a tag.
 package milestonecmd
 
 import (
@@ -34,16 +34,16 @@ func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
-// road is the roadmap of a repository, as its checkout has it.
+// road is the roadmap in a repository's checkout.
 type road struct {
 	roadmap.Roadmap
 
 	place *app.Repository
-	top   string // the directory that the file is below
+	top   string // directory that contains the file
 	text  []byte
 }
 
-// open reads the roadmap. One that is not there is empty. The caller closes the place.
+// open reads the roadmap. A missing one is empty. The caller closes the repository.
 func open(ctx context.Context, a *console.Console) (*road, error) {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
@@ -75,16 +75,16 @@ func (r *road) read() (err error) {
 	return wrong(problems)
 }
 
-// empty is a roadmap that nobody has begun.
+// empty returns a roadmap without milestones.
 func empty() roadmap.Roadmap {
 	r, _ := roadmap.Read(nil)
 	return r
 }
 
-// maxProblems is how many things are said to be wrong with a roadmap.
+// maxProblems limits the reported problems of a roadmap.
 const maxProblems = 40
 
-// wrong says what is wrong with the file, a line each.
+// wrong returns an error with the problems of the file, one per line.
 func wrong(problems []spec.Problem) error {
 	if len(problems) == 0 {
 		return nil
@@ -102,7 +102,7 @@ func wrong(problems []spec.Problem) error {
 	}
 }
 
-// find returns the index of the milestone that a name means.
+// find returns the index of the milestone with that name.
 func (r *road) find(name string) (int, error) {
 	if i := r.Find(name); i >= 0 {
 		return i, nil
@@ -117,7 +117,7 @@ func (r *road) find(name string) (int, error) {
 	return 0, app.NotFound("milestone", name, hint)
 }
 
-// specs returns the texts of all specs that are there. Those that open milestones name have no mistakes.
+// specs returns the texts of all existing specs. The specs of open milestones must be valid.
 func (r *road) specs() (map[string]string, error) {
 	all := map[string]string{}
 	names, err := filepath.Glob(filepath.Join(r.top, speccmd.Folder, "*.md"))
@@ -143,8 +143,9 @@ func (r *road) specs() (map[string]string, error) {
 	return all, nil
 }
 
-// change changes the file while no other Nexus does, from what it says then. What comes of it has to be readable, or
-// nothing is written. Nobody in a sandbox does: what is wanted of agents is not theirs to say.
+// change edits the file under a lock, starting from its current content. If the result cannot be
+// parsed, nothing is written. It is refused inside a sandbox, because agents may not change their
+// own goals.
 func change(ctx context.Context, a *console.Console, edit func(r *road) ([]byte, error)) error {
 	if a.Env(sandbox.Mark) != "" {
 		return &nexus.Error{

@@ -1,5 +1,5 @@
-// Package noticesetup builds the ways on which people are told what happened, from
-// the settings, and hands each its secrets.
+// Package noticesetup builds the notification channels from the settings, and gives each its
+// secrets.
 package noticesetup
 
 import (
@@ -30,22 +30,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// usualMost is how many notices are in a message where nothing is set.
+// usualMost is the default limit of notices per message.
 const usualMost = 10
 
-// programTime is how long a program of this machine may take to tell somebody.
+// programTime limits the run time of a notification program.
 const programTime = 15 * time.Second
 
-// Dir is where the state of a repository keeps what is known of notifications.
+// Dir returns the directory of the notification state below a repository's state.
 func Dir(state string) string { return filepath.Join(state, "notify") }
 
-// bad is an error of the settings.
+// bad returns an error about the settings.
 func bad(setting, hint, format string, args ...any) error {
 	return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: setting + ": " + fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Notifier returns what tells people of the runs of a repository, without a way or
-// with all that are set up. Ways that cannot work are left out, and are in the error.
+// Notifier returns the notifier for the runs of a repository, with all configured channels.
+// Channels that cannot work are left out, and reported in the error.
 func Notifier(a *app.App, p *app.Repository, c config.Notify, say func(string, ...any)) (notify.Notifier, error) {
 	d := notify.Notifier{
 		Journal: p.Journal, Dir: Dir(p.State), Place: filepath.Base(p.Repo.Work), Link: c.Link,
@@ -67,7 +67,7 @@ func Notifier(a *app.App, p *app.Repository, c config.Notify, say func(string, .
 	return d, errors.Join(all...)
 }
 
-// Check says what keeps notifications from working.
+// Check returns an error if notifications cannot work.
 func Check(a *app.App, c config.Notify) error {
 	_, err := Rules(c)
 	all := []error{err}
@@ -81,7 +81,7 @@ func Check(a *app.App, c config.Notify) error {
 	return errors.Join(all...)
 }
 
-// Rules returns the rules by their names. One that names what is not there is an error.
+// Rules returns the rules by their names. A rule that refers to something undefined is an error.
 func Rules(c config.Notify) ([]notice.Rule, error) {
 	var rules []notice.Rule
 	for _, name := range slices.Sorted(maps.Keys(c.Rules)) {
@@ -112,7 +112,7 @@ func list(kinds []notice.Kind) string {
 	return strings.Join(all, ", ")
 }
 
-// Way returns a way by its name.
+// Way returns a channel by its name.
 func Way(a *app.App, c config.Notify, name string) (notify.Destination, error) {
 	w, at := c.Ways[name], "notify.ways."+name
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,40}$`).MatchString(name) || name == notify.TerminalName {
@@ -130,11 +130,11 @@ func Way(a *app.App, c config.Notify, name string) (notify.Destination, error) {
 	return notify.Destination{Name: name, Sender: s, Timing: t}, nil
 }
 
-// timing returns when notices are sent that go a way.
+// timing returns the schedule of a channel's notices.
 func timing(c config.Notify, w config.NotifyChannel, at string) (notice.Timing, error) {
 	t := notice.Timing{
 		Window: w.Window, Digest: w.Digest, Most: cmp.Or(w.Most, usualMost), Through: humaninput.Severity(c.Through),
-		Zone: time.Local, // quiet hours are those of the machine
+		Zone: time.Local, // quiet hours are in the time zone of the machine
 	}
 	if c.Through == "never" {
 		t.Through = ""
@@ -155,7 +155,7 @@ func timing(c config.Notify, w config.NotifyChannel, at string) (notice.Timing, 
 	return t, nil
 }
 
-// sender returns what sends on a way.
+// sender returns the sender of a channel.
 func sender(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
 	switch w.Type {
 	case config.DesktopWay:
@@ -232,7 +232,8 @@ func mail(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) 
 	return m, nil
 }
 
-// address checks where messages go. It may be a secret, so no error has it.
+// address validates the address of messages. The address may be a secret, so no error contains
+// it.
 func address(setting, text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -244,7 +245,7 @@ func address(setting, text string) error {
 	return nil
 }
 
-// secret returns what a variable holds, which nobody is shown from then on.
+// secret returns the value of a variable, and masks it in all output from then on.
 func secret(a *app.App, setting, name string) (string, error) {
 	if name == "" {
 		return "", bad(setting, "Set it to the name of an environment variable that holds the secret.", "there is none")
@@ -257,7 +258,7 @@ func secret(a *app.App, setting, name string) (string, error) {
 	return value, nil
 }
 
-// find reports whether there is a program of the user's.
+// find returns a function that reports whether a program of the user exists.
 func find(a *app.App) func(string) bool {
 	return func(program string) bool { _, ok := look(a, program); return ok }
 }
@@ -267,7 +268,7 @@ func look(a *app.App, program string) (string, bool) {
 		return program, executable(program)
 	}
 	if strings.ContainsRune(program, filepath.Separator) {
-		return "", false // it would depend on where nexus is started
+		return "", false // it would depend on the working directory
 	}
 	for _, dir := range filepath.SplitList(a.Env("PATH")) {
 		if path := filepath.Join(dir, program); filepath.IsAbs(dir) && executable(path) {
@@ -282,7 +283,8 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// run runs a program as the user would, with what it needs to find the desktop.
+// run returns a function that runs a program as the user would, with the variables for finding
+// the desktop.
 func run(a *app.App) delivery.CommandRunner {
 	return func(ctx context.Context, args []string) error {
 		path, ok := look(a, args[0])
@@ -302,7 +304,7 @@ func run(a *app.App) delivery.CommandRunner {
 				env = append(env, name+"="+v)
 			}
 		}
-		// A sandbox has no root to work in, and the program does not care where it is.
+		// Without a sandbox there is no root directory, and the program can run anywhere.
 		r, err := box.Run(ctx, sandbox.Command{
 			Args: append([]string{path}, args[1:]...), Dir: filepath.Dir(path), Env: env, Timeout: programTime, Cap: 4 << 10,
 		})
@@ -317,8 +319,7 @@ func run(a *app.App) delivery.CommandRunner {
 	}
 }
 
-// Terminal returns the terminal of a console as a way, nil where it is none or
-// is to be left alone.
+// Terminal returns the console's terminal as a channel, nil if there is none or it is turned off.
 func Terminal(a *console.Console, c config.Notify) notify.Sender {
 	if c.Terminal == "" || c.Terminal == "off" || !a.Live(a.Err) {
 		return nil

@@ -1,5 +1,5 @@
-// Package notifycmd has the commands about notifications: which there are, whether
-// they come, and what was sent.
+// Package notifycmd implements the commands about notifications: they list the channels, test
+// them, and print the log.
 package notifycmd
 
 import (
@@ -45,10 +45,10 @@ func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{a.Parent("notify", "set up and test notifications, and print what was sent", list, test, log)}
 }
 
-// usualLog is how many lines of the log are printed.
+// usualLog is the default number of printed log lines.
 const usualLog = 20
 
-// listed is a way in the answer of notify list.
+// listed is a channel in the JSON output of notify list.
 type listed struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
@@ -56,7 +56,7 @@ type listed struct {
 	Problem string `json:"problem,omitzero"` // why it cannot work
 }
 
-// listedRule is a rule there.
+// listedRule is a rule in the same output.
 type listedRule struct {
 	Name     string   `json:"name"`
 	Kinds    []string `json:"kinds,omitempty"`
@@ -64,7 +64,7 @@ type listedRule struct {
 	Ways     []string `json:"ways,omitempty"`
 }
 
-// listing is the answer of notify list.
+// listing is the JSON output of notify list.
 type listing struct {
 	Ways    []listed     `json:"ways"`
 	Rules   []listedRule `json:"rules"`
@@ -148,11 +148,11 @@ func drawList(s view.Style, l listing) string {
 	return b.String()
 }
 
-// tested is a way in the answer of notify test.
+// tested is a channel in the JSON output of notify test.
 type tested struct {
 	Way       string  `json:"way"`
 	Delivered bool    `json:"delivered"`
-	Why       string  `json:"why,omitzero"` // why not
+	Why       string  `json:"why,omitzero"` // why it failed
 	Hint      string  `json:"hint,omitzero"`
 	Seconds   float64 `json:"seconds"`
 }
@@ -179,7 +179,7 @@ func testWays(ctx context.Context, a *console.Console, args []string) error {
 		}
 		names = args
 	}
-	d, _ := noticesetup.Notifier(&a.App, p, c, a.Say) // each way says below what keeps it
+	d, _ := noticesetup.Notifier(&a.App, p, c, a.Say) // each channel's problem is reported below
 	results := []tested{}
 	for _, name := range names {
 		s := to
@@ -213,7 +213,7 @@ func failed(a *console.Console, name string, err error) tested {
 	return tested{Way: name, Why: a.Mask.Text(f.Message), Hint: f.Hint}
 }
 
-// sample is a message that somebody tries a way with.
+// sample returns a test message.
 func sample(d notify.Notifier, at time.Time) delivery.Message {
 	n := notice.Notice{
 		ID: fmt.Sprintf("test/%d", at.UnixNano()), Run: "test", At: at.UTC(), Kind: notice.End, Severity: humaninput.Green,

@@ -11,11 +11,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// maxGoalLines is how many lines of a goal are shown above the table of its plan.
+// maxGoalLines limits the lines of a goal above the table of its plan.
 const maxGoalLines = 12
 
-// drawGoal draws a goal, whose words reach every agent and excuse what it deletes.
-// Of one that is too long it says how much is cut. Of a spec it draws what decides
+// drawGoal draws a goal, because its text reaches every agent and excuses the deletions that it
+// asks for. If it is too long, it adds how much is cut. Of a spec it draws the parts that decide
 // whether it is met.
 func drawGoal(s view.Style, goal string) string {
 	if of, ok := spec.ReadIfValid(goal); ok {
@@ -28,8 +28,8 @@ func drawGoal(s view.Style, goal string) string {
 	return s.Bold("goal") + "\n" + strings.Join(lines, "\n") + "\n\n"
 }
 
-// drawSpec draws the title of a spec, what shows that it is met, and what is asked for, all in full. What
-// is known about each requirement, and the rest, is among the details.
+// drawSpec draws the title, the criteria and the requirements of a spec, in full. The facts about
+// each requirement, and the rest, are in the details.
 func drawSpec(s view.Style, of spec.Spec) string {
 	var b strings.Builder
 	b.WriteString(s.Bold("goal") + "\n" + wrapped(s, of.Title, "  ") + "\n")
@@ -82,8 +82,8 @@ func wrapped(s view.Style, text, indent string) string {
 	return s.Wrap(view.Clean(text), indent)
 }
 
-// goalLines returns a goal in indented lines of the width, without empty ones:
-// of 80 columns where the width is unknown.
+// goalLines returns a goal as indented, wrapped lines without empty ones; 80 columns if the width
+// is unknown.
 func goalLines(s view.Style, goal string) []string {
 	s.Width = max(cmp.Or(s.Width, 80), 40)
 	var lines []string
@@ -95,15 +95,15 @@ func goalLines(s view.Style, goal string) []string {
 	return lines
 }
 
-// indented wraps a line as far in as it begins, up to eight columns: code in a text
-// stays apart from it.
+// indented wraps a line with the indentation that it begins with, up to eight columns, so that
+// code in a text stays recognisable.
 func indented(s view.Style, line string) string {
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	return s.Wrap(view.Clean(line), "  "+indent[:min(len(indent), 8)])
 }
 
-// Details draws a goal and each task of its plan in full: what its agent is told,
-// when it is done, and what shows that.
+// Details draws a goal and each task of its plan in full: the agent's instructions, the criteria,
+// and their checks.
 func Details(s view.Style, goal string, p nexus.Plan) string {
 	var b strings.Builder
 	b.WriteString("\n" + s.Bold("goal") + "\n" + strings.Join(goalLines(s, goal), "\n") + "\n")
@@ -146,7 +146,7 @@ func Details(s view.Style, goal string, p nexus.Plan) string {
 	return b.String() + "\n"
 }
 
-// aboutTask returns what is set for a task besides its words.
+// aboutTask returns the settings of a task besides its texts.
 func aboutTask(t nexus.Task) []string {
 	var all []string
 	add := func(word, value string) {

@@ -11,18 +11,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// maxDone is how many criteria are shown below the table of a plan.
+// maxDone limits the criteria below the table of a plan.
 const maxDone = 60
 
-// unchecked is what is said of a criterion that no command shows yet.
+// unchecked is the text for a criterion without a command yet.
 const unchecked = "no check yet: one is written, or a person is asked"
 
-// drawDone lists what must be true when each task is done, by the names that people
-// revise and approve it by, and what shows that.
+// drawDone lists the criteria of each task, by the names under which people revise and approve
+// them, with their checks.
 func drawDone(s view.Style, p nexus.Plan) string {
 	var b strings.Builder
 	all := 0
-	kept := map[string][]string{} // by its check, the names of one criterion that many tasks have
+	kept := map[string][]string{} // by check: the names of one criterion that many tasks share
 	for _, t := range p.Tasks {
 		for i, c := range t.Criteria {
 			if c.Kept() {
@@ -53,8 +53,8 @@ func drawDone(s view.Style, p nexus.Plan) string {
 	return "done when:\n" + b.String()
 }
 
-// drawCritical says which tasks decide how long the plan takes, where that is not one
-// task or all of them at once.
+// drawCritical draws the tasks that determine the duration of the plan, unless that is one task
+// or all of them.
 func drawCritical(s view.Style, p nexus.Plan) string {
 	g, err := graph.New(p.Tasks)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package planview draws plans for people: as a table with what was found out about
-// them, in full, as graphs, and as what somebody is asked to agree to.
+// Package planview draws plans for people: as a table with their assumptions and risks, in full,
+// as graphs, and as the text that a person is asked to agree to.
 package planview
 
 import (
@@ -17,8 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// Draw draws a plan: as a table in waves, as Markdown, or as a graph where form
-// is mermaid or dot.
+// Draw draws a plan: as a table in waves, as Markdown, or as a graph if form is mermaid or dot.
 func Draw(s view.Style, p nexus.Plan, form string) string {
 	switch form {
 	case "markdown":
@@ -65,18 +64,18 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 	return text + view.DrawCover(s, p.Cover) + drawAssumed(s, p) + drawRisks(s, p) + view.DrawTriedChecks(s, accept.TriedChecks(p.Tasks))
 }
 
-// Offer draws what a person is asked to agree to.
+// Offer draws the plan that a person is asked to agree to.
 func Offer(s view.Style, p nexus.Plan) string { return drawGoal(s, p.Goal) + Draw(s, p, "") }
 
-// Beside returns what stands below the table of a plan on a terminal, each part by itself, for where the table
-// is for a program.
+// Beside returns the parts below the table of a plan on a terminal, separately, for output in
+// which a program reads the table.
 func Beside(s view.Style, p nexus.Plan) []string {
 	return []string{
 		drawDone(s, p), drawCritical(s, p), estimate.Of(*p.Estimate).String(), view.DrawCover(s, p.Cover), drawAssumed(s, p), drawRisks(s, p),
 	}
 }
 
-// drawAssumed lists what a plan takes for granted.
+// drawAssumed lists the assumptions of a plan.
 func drawAssumed(s view.Style, p nexus.Plan) string {
 	if len(p.Assumptions) == 0 {
 		return ""
@@ -88,7 +87,8 @@ func drawAssumed(s view.Style, p nexus.Plan) string {
 	return text
 }
 
-// drawRisks lists what may go wrong with a plan: what its planner sees, and what follows from its tasks.
+// drawRisks lists the risks of a plan: those that its planner named, and those that follow from
+// its tasks.
 func drawRisks(s view.Style, p nexus.Plan) string {
 	all := projection.Plan{Foreseen: p.Foreseen, Risks: risk.PlanRisks(p)}.Dangers()
 	if len(all) == 0 {
@@ -102,7 +102,7 @@ func drawRisks(s view.Style, p nexus.Plan) string {
 	return b.String()
 }
 
-// Shown is a file as a terminal may be given it. Whoever pipes it gets it as it is.
+// Shown makes a file's text safe for a terminal. Piped output is unchanged.
 func Shown(s view.Style, text string) string {
 	if s.Plain {
 		return text
@@ -110,10 +110,10 @@ func Shown(s view.Style, text string) string {
 	return view.CleanText(text) + "\n"
 }
 
-// narrow is the width below which a plan is shown without criteria and files.
+// narrow is the width below which a plan is drawn without criteria and files.
 const narrow = 80
 
-// withoutColumns leaves columns out.
+// withoutColumns removes columns.
 func withoutColumns(head []string, rows [][]string, out func(i int) bool) ([]string, [][]string) {
 	keep := func(row []string) []string {
 		var kept []string
@@ -138,7 +138,7 @@ func minutes(n int) string {
 	return strconv.Itoa(n) + " min"
 }
 
-// joinTies joins tasks that one needs or wants, with the reason where it is not the usual one.
+// joinTies joins the tasks that one depends on, with each unusual reason.
 func joinTies(t nexus.Task, ids []nexus.TaskID) string {
 	words := make([]string, len(ids))
 	for i, id := range ids {
@@ -149,7 +149,7 @@ func joinTies(t nexus.Task, ids []nexus.TaskID) string {
 	return strings.Join(words, " ")
 }
 
-// after joins what a task needs, and what it wants with a question mark.
+// after joins the required tasks of a task, and its preferred ones with a question mark.
 func after(t nexus.Task) string {
 	words := make([]string, 0, len(t.Needs)+len(t.Wants))
 	for _, id := range t.Needs {
@@ -161,8 +161,8 @@ func after(t nexus.Task) string {
 	return strings.Join(words, " ")
 }
 
-// waves returns for each task the wave it is in: the first needs nothing,
-// each other needs one from the wave before. A plan has no cycles.
+// waves returns the wave of each task: the first wave needs nothing, each later task needs one
+// from the previous wave. A plan has no cycles.
 func waves(p nexus.Plan) map[nexus.TaskID]int {
 	level := map[nexus.TaskID]int{}
 	for range p.Tasks {

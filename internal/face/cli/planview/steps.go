@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// Steps has a line for each pipeline step that a plan's tasks go through.
+// Steps draws a line for each pipeline step of a plan's tasks.
 func Steps(s view.Style, all []app.PlannedStep) string {
 	var b strings.Builder
 	for _, one := range all {

@@ -15,11 +15,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// readAnswers takes answers to questions from the keyboard while the run continues: a
-// line answers the question that is open, or, where there are several, the one
-// whose name it begins with. Only one call may be under way. It ends with ctx,
-// or with the input. A keyboard is not read any more then: what is typed next is
-// for whoever has the terminal.
+// readAnswers reads answers to questions from the keyboard while the run continues. A line
+// answers the open question or, if there are several, the one whose name it begins with. Only one
+// call may run at a time. It ends with ctx, or with the input, and then stops reading, so that
+// later input goes to the next reader of the terminal.
 func (s *screen) readAnswers(ctx context.Context, in io.Reader, wish func(context.Context, nexus.Request) error) {
 	if !s.live && s.agree == nil {
 		return
@@ -52,7 +51,8 @@ func (s *screen) readAnswers(ctx context.Context, in io.Reader, wish func(contex
 		select {
 		case line, more := <-lines:
 			if !more {
-				if s.a.Host.Front == nil || keyboard(in) { // or else the terminal is gone, and nobody has answered
+				// If the terminal is gone, the end of the input is not an answer.
+				if s.a.Host.Front == nil || keyboard(in) {
 					s.handleInputEnd(ctx)
 				}
 				return
@@ -69,9 +69,9 @@ func (s *screen) readAnswers(ctx context.Context, in io.Reader, wish func(contex
 	}
 }
 
-// readLines reads a line for each that is wanted, until none is any more. The function
-// that it returns ends the read that is under way, and returns when nothing reads in: a
-// person who is played cannot be interrupted, and is left to it.
+// readLines reads one line per request, until there are no more requests. The returned function
+// cancels the current read, and returns when nothing reads from in; a read from a simulated
+// person cannot be cancelled and is left running.
 func readLines(ctx context.Context, in io.Reader, lines chan<- string, next chan bool) (letGo func()) {
 	r, err := cancelreader.NewReader(in)
 	done := make(chan struct{})
@@ -82,7 +82,7 @@ func readLines(ctx context.Context, in io.Reader, lines chan<- string, next chan
 		if err == nil {
 			from = r
 		}
-		for s := bufio.NewScanner(from); <-next && s.Scan(); { // an editor may have it between two lines
+		for s := bufio.NewScanner(from); <-next && s.Scan(); { // an editor may use the input between two lines
 			select {
 			case lines <- s.Text():
 			case <-ctx.Done():
@@ -94,13 +94,13 @@ func readLines(ctx context.Context, in io.Reader, lines chan<- string, next chan
 		close(next)
 		if err == nil && r.Cancel() {
 			<-done
-			_ = r.Close() // of what it waits with
+			_ = r.Close() // releases the files that the wait needs
 		}
 	}
 }
 
-// reads reports whether what is typed now is read. What is typed before the plan is
-// there waits for the question about it.
+// reads reports whether typed lines are read now. Lines typed before the plan exists wait for the
+// question about it.
 func (s *screen) reads() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +108,8 @@ func (s *screen) reads() bool {
 	return s.reading
 }
 
-// readable is reads while the caller holds the lock. Before and while the run is on the
-// whole screen only what is asked before its tasks begin is answered in lines.
+// readable is like reads, with the lock held by the caller. Before and while the run is on the
+// whole screen, only questions from before the start of its tasks are answered in lines.
 func (s *screen) readable() bool {
 	if s.look != nil {
 		return !s.up && !s.begun() && (s.isAskingConsent() || len(s.openQuestions()) > 0)
@@ -117,25 +117,25 @@ func (s *screen) readable() bool {
 	return s.agree == nil || s.isAskingConsent() || s.state.Status != "" && (s.state.Planned || !s.state.NeedsConsent())
 }
 
-// openQuestions returns the questions that are open and were not answered here. The caller
-// holds the lock.
+// openQuestions returns the open questions that were not answered here. The caller holds the
+// lock.
 func (s *screen) openQuestions() []*state.Question {
 	return slices.DeleteFunc(s.state.OpenQuestions(), func(q *state.Question) bool { return q.ID == s.sent })
 }
 
-// handleInputEnd is told that nothing will be typed any more, which is no yes to a plan.
+// handleInputEnd handles the end of the input, which does not count as a yes to a plan.
 func (s *screen) handleInputEnd(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.heard, s.gone = false, true
 	if s.isAskingConsent() {
-		s.a.Ask("\n") // the question's line has not ended
+		s.a.Ask("\n") // the line of the question has not ended
 		s.drawn, s.asked = 0, false
 		s.sendConsentReply(ctx, nexus.Request{Verb: nexus.VerbAnswer, Text: "no"})
 	}
 }
 
-// handleLine takes a line that was typed.
+// handleLine handles a typed line.
 func (s *screen) handleLine(ctx context.Context, line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *screen) handleLine(ctx context.Context, line string) {
 		return
 	}
 	if s.drawn > 0 {
-		s.drawn++ // the line that was typed
+		s.drawn++ // the typed line
 	}
 	s.erase()
 	defer s.draw()
@@ -177,8 +177,8 @@ func (s *screen) handleLine(ctx context.Context, line string) {
 	}
 }
 
-// prompt is what is below the block while a question can be answered here,
-// empty while none can. The caller holds the lock.
+// prompt returns the text below the block while a question can be answered here, otherwise "".
+// The caller holds the lock.
 func (s *screen) prompt() string {
 	if s.isAskingConsent() {
 		return s.start()

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// held is how often it is looked whether somebody still conducts a run.
+// held is the interval of the check whether a run still has a conductor.
 const held = time.Second
 
 var (
@@ -22,9 +22,9 @@ var (
 	errAlone = errors.New("no process works on the run any more")
 )
 
-// Attach shows a run that another process conducts, as if it were conducted here,
-// and hands on what a person types. It returns when that process is done with it,
-// or the person leaves, which does not touch the run.
+// Attach shows a run that another process conducts as if it were conducted here, and forwards
+// typed input. It returns when that process is done with the run, or the person detaches, which
+// does not affect the run.
 func Attach(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, o Order) error {
 	s := newScreen(ctx, a, p, r.ID, o.JSONL, statusfile.Options{})
 	here, leave := context.WithCancelCause(ctx)
@@ -54,7 +54,7 @@ func Attach(ctx context.Context, a *console.Console, p *app.Repository, r journa
 		}
 	}()
 	s.follow(here)
-	leave(s.lost) // what cannot be followed any more is not shown any more
+	leave(s.lost) // a run that cannot be followed any more is not shown any more
 	<-watch
 	<-typing
 	after := context.WithoutCancel(ctx)
@@ -80,7 +80,7 @@ func Attach(ctx context.Context, a *console.Console, p *app.Repository, r journa
 	return nil
 }
 
-// watchConductor calls gone when no process works on the run any more.
+// watchConductor calls gone when the run is no longer in progress.
 func watchConductor(ctx context.Context, p *app.Repository, id nexus.RunID, gone func()) {
 	beat := time.NewTicker(held)
 	defer beat.Stop()
@@ -97,7 +97,7 @@ func watchConductor(ctx context.Context, p *app.Repository, id nexus.RunID, gone
 	}
 }
 
-// parted reports on a run that its conductor is done with, and ends as that did.
+// parted reports on a run whose conductor has finished, and exits as the conductor did.
 func parted(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID, o Order) error {
 	r, err := p.Run(ctx, string(id))
 	if err != nil {
@@ -110,7 +110,7 @@ func parted(ctx context.Context, a *console.Console, p *app.Repository, id nexus
 	return ReportUnconducted(ctx, a, p, r, s, o)
 }
 
-// ReportUnconducted reports on a run that nobody conducts, and ends as its conductor did.
+// ReportUnconducted reports on a run without a conductor, and exits as its conductor did.
 func ReportUnconducted(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State, o Order) error {
 	v := a.RunView(r, s)
 	if err := console.Explain(ctx, p, s, &v); err != nil {

@@ -18,20 +18,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// person is the word for a process whose questions a person at a terminal will answer.
+// person marks a process whose questions a person at a terminal will answer.
 const person = "person"
 
-// keptLog is how long the messages of a process in the background are kept.
+// keptLog is the retention time of background processes' messages.
 const keptLog = 30 * 24 * time.Hour
 
-// DetachFlag is the flag of commands whose run can go on in the background.
+// DetachFlag adds the flag of commands whose run can continue in the background.
 func DetachFlag(c *cobra.Command, o *Order) {
 	c.Flags().BoolVarP(&o.Detach, "detach", "d", false,
 		"continue in the background; nexus attach shows the run, nexus ps lists all in progress")
 	c.MarkFlagsMutuallyExclusive("detach", "jsonl")
 }
 
-// WatchFlag is the flag of commands whose run can be shown on the whole screen.
+// WatchFlag adds the flag of commands whose run can be shown on the whole screen.
 func WatchFlag(c *cobra.Command, o *Order) {
 	c.Flags().BoolVarP(&o.Watch, "watch", "w", false,
 		"start the run in the background, and show it on the whole screen (ui.watch)")
@@ -43,9 +43,9 @@ func WatchFlag(c *cobra.Command, o *Order) {
 	c.MarkFlagsMutuallyExclusive("watch", "headless")
 }
 
-// NeedsFullScreen reports whether the run is to be shown on the whole screen: a flag or the
-// setting says so, a person is there, and this is not the process that does it. Where it
-// is to be once its tasks begin, and the run goes on here, that is noted in the order.
+// NeedsFullScreen reports whether to show the run on the whole screen: a flag or the setting asks
+// for that, there is a person, and this is not the process that shows it. If the screen opens
+// only once the tasks begin, and this process conducts the run, it notes that in the order.
 func (o *Order) NeedsFullScreen(a *console.Console) (bool, error) {
 	if a.Host.Parent != nil || a.Host.Served || a.Host.Watched || a.Watch == nil || o.JSONL || a.JSON || o.Headless || a.Played() || o.Lines {
 		return false, nil
@@ -68,7 +68,8 @@ func (o *Order) NeedsFullScreen(a *console.Console) (bool, error) {
 	return true, nil
 }
 
-// BackgroundStarter returns how the run is left in the background: shown, or not; nil: it is not.
+// BackgroundStarter returns the function that starts the run in the background, with or without
+// showing it; nil if the run stays here.
 func (o *Order) BackgroundStarter(a *console.Console, dry bool) (func(context.Context, *console.Console, Order) error, error) {
 	watched, err := o.NeedsFullScreen(a)
 	switch {
@@ -82,8 +83,8 @@ func (o *Order) BackgroundStarter(a *console.Console, dry bool) (func(context.Co
 	return nil, nil //nolint:nilnil // it stays here
 }
 
-// StartInBackgroundAndWatch leaves a run in the background, and shows it on the whole screen until the
-// person leaves that.
+// StartInBackgroundAndWatch starts a run in the background, and shows it on the whole screen
+// until the person closes that.
 func StartInBackgroundAndWatch(ctx context.Context, a *console.Console, o Order) error {
 	d, err := StartInBackground(ctx, a, o)
 	if err != nil {
@@ -92,17 +93,17 @@ func StartInBackgroundAndWatch(ctx context.Context, a *console.Console, o Order)
 	return a.Watch(ctx, d.Run)
 }
 
-// NeedsBackground reports whether the command line is to be done in the background, and
-// this is not the process there.
+// NeedsBackground reports whether the command line is to run in the background, and this is not
+// the background process.
 func (o *Order) NeedsBackground(a *console.Console) bool { return o.Detach && a.Host.Parent == nil }
 
-// NeedsPlanConsent reports whether the person who started this process, in the background or
-// at a terminal that may be gone by now, is to agree to a plan.
+// NeedsPlanConsent reports whether the person who started this process is to agree to the plan.
+// The process may run in the background, or at a terminal that may be gone by now.
 func NeedsPlanConsent(a *console.Console) bool {
 	return a.Host.Parent != nil && a.Host.Parent.Word == person || a.Host.Front != nil
 }
 
-// BackgroundRun is what a command prints with --json that leaves its run in the background.
+// BackgroundRun is the JSON output of a command that starts its run in the background.
 type BackgroundRun struct {
 	Run nexus.RunID `json:"run"`
 	PID int         `json:"pid"`
@@ -111,8 +112,8 @@ type BackgroundRun struct {
 	consulted bool // it waits for a person to agree to its plan
 }
 
-// StartInBackgroundAndReport has the command line done by a process in the background, and returns
-// when a run is under way there. What ends before is as if it were done here.
+// StartInBackgroundAndReport runs the command line in a background process, and returns when its
+// run is in progress. If the command ends earlier, its output is printed as if it had run here.
 func StartInBackgroundAndReport(ctx context.Context, a *console.Console, o Order) error {
 	d, err := StartInBackground(ctx, a, o)
 	if err != nil {
@@ -127,15 +128,15 @@ func StartInBackgroundAndReport(ctx context.Context, a *console.Console, o Order
 	})
 }
 
-// continues says that a process goes on with a run, and how to come back to it.
+// continues returns the message that a process continues a run, and how to return to it.
 func continues(s view.Style, run string, pid int, about string) string {
 	return fmt.Sprintf("run %s continues in the background, as process %d\n", run, pid) + about +
 		s.Dim("  nexus attach "+run+"      # see it, and answer its questions") + "\n" +
 		s.Dim("  nexus stop --run "+run+"  # end it") + "\n"
 }
 
-// StartInBackground has the command line done by a process in the background, and returns the
-// run that is under way there. What ends before is printed as if it were done here.
+// StartInBackground runs the command line in a background process, and returns its run once that
+// is in progress. If the command ends earlier, its output is printed as if it had run here.
 func StartInBackground(ctx context.Context, a *console.Console, o Order) (BackgroundRun, error) {
 	if a.Host.Served && !a.Host.Leaves {
 		return BackgroundRun{}, &nexus.Error{
@@ -156,13 +157,13 @@ func StartInBackground(ctx context.Context, a *console.Console, o Order) (Backgr
 	order := background.Options{Exe: exe, Args: a.Args, Env: a.Environ, Out: out, Err: log, Word: "nobody"}
 	switch in, file := a.In.(*os.File); {
 	case a.Host.Leaves:
-		order.Word = person // who reads the pages is asked there
+		order.Word = person // the reader of the pages is asked there
 	case a.Person():
 		if !o.Headless && !o.Yes {
 			order.Word = person
 		}
 	case file:
-		order.In = in // the goal may come from there
+		order.In = in // it may contain the goal
 	}
 	p, err := background.Start(order)
 	if err != nil {
@@ -182,19 +183,18 @@ func StartInBackground(ctx context.Context, a *console.Console, o Order) (Backgr
 	return BackgroundRun{Run: nexus.RunID(run), PID: p.PID, Log: kept, consulted: order.Word == person}, nil
 }
 
-// logs is where the messages of processes in the background are, without those that are
-// too old.
+// logs returns the directory of background processes' messages, after removing old ones.
 func logs(a *console.Console) string {
 	dir := filepath.Join(a.StateHome(), "background")
 	prune(dir, a.Now().Add(-keptLog))
 	return dir
 }
 
-// logFile is the file with the messages of the process that conducts a run.
+// logFile returns the file with the messages of the process that conducts a run.
 func logFile(dir, run string) string { return filepath.Join(dir, run+".log") }
 
-// outputs returns the files that a process in the background writes to. The first
-// has no name any more: it is gone when nobody has it open.
+// outputs returns the files that a background process writes to. The first has been unlinked
+// already, so it disappears when no process has it open.
 func outputs(dir string) (out, log *os.File, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, err
@@ -211,17 +211,17 @@ func outputs(dir string) (out, log *os.File, err error) {
 	return out, log, nil
 }
 
-// prune removes the messages of processes that said nothing since then.
+// prune removes the messages of processes that wrote nothing since then.
 func prune(dir string, then time.Time) {
-	all, _ := filepath.Glob(filepath.Join(dir, "*.log")) // the pattern is well-formed
+	all, _ := filepath.Glob(filepath.Join(dir, "*.log")) // the pattern is valid
 	for _, path := range all {
 		if info, err := os.Stat(path); err == nil && info.ModTime().Before(then) {
-			_ = os.Remove(path) // the next one tries again
+			_ = os.Remove(path) // the next call tries again
 		}
 	}
 }
 
-// repeat writes what a process wrote, which had no colours and is masked.
+// repeat copies a process's output, which has no colours and is masked.
 func repeat(f *os.File, to io.Writer) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err

@@ -14,15 +14,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// backgroundWatcher follows a run that nobody looks at: only hooks, plugins and issues hear of it,
-// and the status file has it. What holds it up is said.
+// backgroundWatcher follows a run that nobody watches: it serves only hooks, plugins, issues and
+// the status file. It prints the reasons for delays.
 type backgroundWatcher struct {
 	*watcher
 	say    func(format string, args ...any)
-	signal func() string // that ended the work; empty: none did
+	signal func() string // the signal that ended the work; empty: none
 }
 
-// NewBackgroundWatcher returns who follows a run that nobody looks at, for as long as ctx.
+// NewBackgroundWatcher returns the watcher of a run that nobody watches, until ctx ends.
 func NewBackgroundWatcher(ctx context.Context, a *console.Console, p *app.Repository, c config.Config) app.Watcher {
 	quiet := a.Copy()
 	quiet.Quiet, quiet.JSON = true, false
@@ -38,15 +38,15 @@ func (u backgroundWatcher) Follow(ctx, work context.Context) {
 	u.watcher.Follow(ctx, work)
 }
 
-// delayReportInterval is the least time between two words about what holds a run up.
+// delayReportInterval is the minimum time between two messages about delays.
 const delayReportInterval = 10 * time.Minute
 
-// reportDelays says when a run waits for a provider, as long as ctx.
+// reportDelays prints when a run waits for a provider, until ctx ends.
 func (u backgroundWatcher) reportDelays(ctx context.Context, run nexus.RunID, after int64) {
 	var last time.Time
 	for e, err := range u.place.Journal.Follow(ctx, run, after) {
 		if err != nil {
-			return // who works on the run says what is wrong
+			return // the conductor reports the error
 		}
 		_, delay := e.Fact.(nexus.CallDelayed)
 		if !isDelay(e.Fact) || delay && e.At.Sub(last) < delayReportInterval {
@@ -60,7 +60,7 @@ func (u backgroundWatcher) reportDelays(ctx context.Context, run nexus.RunID, af
 	}
 }
 
-// isDelay reports whether a fact says that a run waits for a provider.
+// isDelay reports whether a fact means that a run waits for a provider.
 func isDelay(f nexus.Fact) bool {
 	_, hit := f.(nexus.QuotaHit)
 	_, held := f.(nexus.QuotaHeld)

@@ -11,11 +11,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 )
 
-// RunInChildProcess has the command line of a person at a terminal done by a process of its own that
-// shares the terminal: it talks there as this one would, and what it conducts goes on when
-// the person leaves or closes the terminal. It returns when that process has ended or gone
-// on without the terminal. Where it does nothing, this process is the one that does it.
-// See docs/decisions/0090-background.md.
+// RunInChildProcess runs the command line of a person at a terminal in a child process that
+// shares the terminal. The child uses the terminal as this process would, and its run continues
+// when the person detaches or closes the terminal. It returns when the child has ended or
+// continues without the terminal. If done is false, this process runs the command itself. See
+// docs/decisions/0090-background.md.
 func RunInChildProcess(a *console.Console) (done bool, err error) {
 	if h := a.Host; h.Front != nil || h.Parent != nil || h.Served || h.Watched || a.Played() || !a.Person() {
 		return false, nil
@@ -28,12 +28,12 @@ func RunInChildProcess(a *console.Console) (done bool, err error) {
 	end, err := background.RunInTerminal(background.Options{Exe: exe, Args: a.Args, Env: a.Environ})
 	switch {
 	case end.PID == 0:
-		return false, nil // it is done here
+		return false, nil // this process does it
 	case err != nil:
 		return true, err
 	case end.Left != "":
 		_, _ = fmt.Fprint(a.Err, continues(a.Style(a.Err), end.Left, end.PID, ""))
-		return true, console.ExitError(console.CodeInterrupted) // 0 would say that all of it landed
+		return true, console.ExitError(console.CodeInterrupted) // 0 would mean that all of it landed
 	case end.Signal != 0:
 		restore(was)
 		if end.Signal != unix.SIGINT {
@@ -46,10 +46,10 @@ func RunInChildProcess(a *console.Console) (done bool, err error) {
 	return true, nil
 }
 
-// termios is how the terminal handles what is typed.
+// termios returns the input settings of the terminal.
 func termios() (*unix.Termios, error) { return unix.IoctlGetTermios(int(os.Stdin.Fd()), getTermios) }
 
-// restore gives the terminal back that a killed process had as its whole screen.
+// restore resets a terminal that a killed process used as its whole screen.
 func restore(was *unix.Termios) {
 	now, err := termios()
 	if was == nil || err != nil || now.Lflag&unix.ICANON != 0 {
@@ -59,11 +59,12 @@ func restore(was *unix.Termios) {
 	_, _ = os.Stdout.WriteString(resetTerminalSequence)
 }
 
-// resetTerminalSequence ends what the whole screen asked of a terminal: its own buffer, the mouse, the
-// marks around what is pasted, a hidden cursor, colours.
+// resetTerminalSequence ends the terminal modes of the whole screen: its own buffer, the mouse,
+// bracketed paste, a hidden cursor, colours.
 const resetTerminalSequence = "\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?25h\x1b[0m"
 
-// detachFromTerminal lets the run go on without the terminal: the person left, or closed it.
+// detachFromTerminal lets the run continue without the terminal: the person detached, or closed
+// it.
 func (s *screen) detachFromTerminal() {
 	front := s.a.Host.Front
 	if front == nil {
@@ -91,8 +92,8 @@ func (s *screen) detachFromTerminal() {
 	})
 }
 
-// KeepRunningOnHangup lets a run, which only prints lines, go on when the terminal is closed that
-// this process shares.
+// KeepRunningOnHangup lets a run that only prints lines continue when the shared terminal is
+// closed.
 func KeepRunningOnHangup(a *console.Console, id nexus.RunID) {
 	if front := a.Host.Front; front != nil {
 		front.Lost(func() {
@@ -103,7 +104,7 @@ func KeepRunningOnHangup(a *console.Console, id nexus.RunID) {
 	}
 }
 
-// partFrom lets this process go on with a run without the terminal that it shares.
+// partFrom lets this process continue a run without the shared terminal.
 func partFrom(a *console.Console, front *console.Front, id nexus.RunID) error {
 	return front.Leave(id, func() (*os.File, error) {
 		dir := logs(a)

@@ -8,17 +8,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ConsentDialog is how a person at the terminal looks at the plan that a run asks
-// consent to, and edits it.
+// ConsentDialog shows a person at the terminal the plan that a run asks consent to, and lets them
+// edit it.
 type ConsentDialog interface {
-	Offer(ctx context.Context, s *state.State) string // what is agreed to: the goal, the plan and its price
+	Offer(ctx context.Context, s *state.State) string // the text to agree to: the goal, the plan and its price
 	Details(s *state.State) string
-	Edit(s *state.State) (*nexus.Plan, error) // nil where it is as it was
-	Close() string                            // says where an edited plan is that was not used; empty: there is none
+	Edit(s *state.State) (*nexus.Plan, error) // nil if it is unchanged
+	Close() string                            // location of an edited plan that was not used; empty: none
 }
 
-// isAskingConsent reports whether the run waits for consent to its plan, and a person is
-// asked for it here. The caller holds the lock.
+// isAskingConsent reports whether the run waits for consent to its plan, and a person is asked
+// for it here. The caller holds the lock.
 func (s *screen) isAskingConsent() bool {
 	q := s.state.PlanQuestion()
 	return s.agree != nil && q != nil && q.By == "" && !q.Left && q.ID != s.sent && !s.state.Planned && !s.state.Status.Ended()
@@ -27,7 +27,7 @@ func (s *screen) isAskingConsent() bool {
 // showPlanQuestion shows a person the plan that the run asks about. The caller holds the lock.
 func (s *screen) showPlanQuestion(ctx context.Context) {
 	s.erase()
-	if s.gone { // nobody will type an answer
+	if s.gone { // there will be no typed answer
 		s.sendConsentReply(ctx, nexus.Request{Verb: nexus.VerbAnswer, Text: "no"})
 		return
 	}
@@ -35,8 +35,8 @@ func (s *screen) showPlanQuestion(ctx context.Context) {
 	s.draw()
 }
 
-// handleConsentLine takes a line that was typed at the question about the plan. What is not
-// plainly something else is a no. The caller holds the lock.
+// handleConsentLine handles a line typed at the question about the plan. A line that is not
+// clearly another answer is a no. The caller holds the lock.
 func (s *screen) handleConsentLine(ctx context.Context, line string) {
 	s.drawn, s.asked = 0, false // the line stays
 	word, rest, _ := strings.Cut(line, " ")
@@ -81,7 +81,7 @@ func (s *screen) handleConsentLine(ctx context.Context, line string) {
 	s.sendConsentReply(ctx, wish)
 }
 
-// sendConsentReply asks the run for what a person wants with its plan. The caller holds the lock.
+// sendConsentReply requests the person's decision about the plan. The caller holds the lock.
 func (s *screen) sendConsentReply(ctx context.Context, wish nexus.Request) {
 	wish.ID = s.state.Consent.Question
 	s.sent = wish.ID
@@ -92,8 +92,8 @@ func (s *screen) sendConsentReply(ctx context.Context, wish nexus.Request) {
 	}
 }
 
-// echoes reports whether a fact repeats what the person at this terminal has just typed
-// to the question about the plan. The caller holds the lock.
+// echoes reports whether a fact repeats the answer that the person at this terminal has just
+// typed. The caller holds the lock.
 func (s *screen) echoes(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.RequestMade:
@@ -105,7 +105,7 @@ func (s *screen) echoes(f nexus.Fact) bool {
 	}
 }
 
-// start is what is asked while the run waits for consent.
+// start returns the question that is shown while the run waits for consent.
 func (s *screen) start() string {
 	if s.why {
 		return "What should be different? "

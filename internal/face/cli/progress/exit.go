@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// endOf returns how a command ends that took a run to where it is.
+// endOf returns the exit of a command for the final state of its run.
 func endOf(s *state.State, v view.Run) error {
 	switch {
 	case (s.Status == nexus.StatusFailed || s.Status == nexus.StatusStopped) && s.Drain != nil && s.Drain.Code != "":
@@ -21,7 +21,7 @@ func endOf(s *state.State, v view.Run) error {
 	}
 }
 
-// SayPaused names the tasks that people paused, for who wants a run to continue.
+// SayPaused names the tasks that people paused, for a person who wants a run to continue.
 func SayPaused(a *console.Console, s *state.State) {
 	if s == nil {
 		return
@@ -33,8 +33,7 @@ func SayPaused(a *console.Console, s *state.State) {
 	}
 }
 
-// hasUnapprovedWork reports whether something was not done because nobody was there
-// to agree to it.
+// hasUnapprovedWork reports whether work was skipped because nobody was available to agree to it.
 func hasUnapprovedWork(s *state.State) bool {
 	for _, q := range s.Questions {
 		if q.By != "fallback" || q.Fallback != nexus.Unapproved {

@@ -8,17 +8,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// whole is the whole screen, which a run is shown on from when its tasks begin until it
-// is over or the person leaves. The run goes on in this process all the while. What is
-// not a channel is guarded by the screen's lock.
+// whole is the state of the whole screen, which shows a run from the start of its tasks until the
+// run ends or the person detaches. This process conducts the run all the time. The screen's lock
+// guards the fields that are not channels.
 type whole struct {
-	look    func(context.Context) error // shows it until the person leaves or the run is over; nil: it is not to be, or was
-	up      bool                        // it has the terminal: nothing else may write there
-	reading bool                        // a line is being read, which cannot be ended
-	end     context.CancelCauseFunc     // takes it down
-	open    chan struct{}               // closed when its time has come
+	look    func(context.Context) error // shows the run until it ends or the person detaches; nil: do not
+	up      bool                        // it uses the terminal: nothing else may write there
+	reading bool                        // a line is being read, which cannot be cancelled
+	end     context.CancelCauseFunc     // closes the screen
+	open    chan struct{}               // closed when the screen may open
 	roused  bool                        // open is closed
-	down    chan struct{}               // closed when it will not come any more, or is gone
+	down    chan struct{}               // closed when the screen will not open any more, or is closed
 }
 
 func newWhole() whole { return whole{open: make(chan struct{}), down: make(chan struct{})} }
@@ -30,7 +30,8 @@ func (s *screen) begun() bool {
 	return s.state.Planned && s.state.Status != nexus.StatusPlanning && !s.state.Status.Ended()
 }
 
-// allowFullScreen lets the whole screen open once the tasks have begun. The caller holds the lock.
+// allowFullScreen lets the whole screen open once the tasks have begun. The caller holds the
+// lock.
 func (s *screen) allowFullScreen() {
 	if s.look != nil && !s.roused && s.begun() {
 		s.roused = true
@@ -38,15 +39,16 @@ func (s *screen) allowFullScreen() {
 	}
 }
 
-// onScreen shows the run on the whole screen when its time has come. When the person
-// leaves, it goes on without the terminal where it can, and continues in lines elsewhere.
+// onScreen shows the run on the whole screen when that may open. When the person detaches, the
+// run continues without the terminal if it can, and otherwise in lines.
 func (s *screen) onScreen(ctx, work context.Context) {
 	if s.showWhole(ctx, work) {
 		s.detachFromTerminal()
 	}
 }
 
-// showWhole reports whether the person left a run that can go on without the terminal.
+// showWhole reports whether the person detached from a run that can continue without the
+// terminal.
 func (s *screen) showWhole(ctx, work context.Context) (left bool) {
 	defer close(s.down)
 	s.mu.Lock()
@@ -67,14 +69,15 @@ func (s *screen) showWhole(ctx, work context.Context) (left bool) {
 	if look == nil {
 		return false
 	}
-	defer context.AfterFunc(work, func() { end(errOver) })() // also where it ends with an error, and nobody takes it down
+	// The screen also closes if the work ends with an error, when nothing else closes it.
+	defer context.AfterFunc(work, func() { end(errOver) })()
 	err := look(ctx)
 	release()
 	return s.releaseTerminal(ctx, work, err)
 }
 
-// acquireTerminal takes the terminal for the whole screen. It returns nothing where the run is over
-// by then, is interrupted, or somebody is typing.
+// acquireTerminal reserves the terminal for the whole screen. It returns nil if the run has
+// ended, was interrupted, or a line is being typed.
 func (s *screen) acquireTerminal(ctx, work context.Context, end context.CancelCauseFunc) (look func(context.Context) error, release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,13 +92,13 @@ func (s *screen) acquireTerminal(ctx, work context.Context, end context.CancelCa
 	return look, s.a.Hold()
 }
 
-// releaseTerminal gives the terminal back to the lines, unless the person left a run that can go on
-// without it.
+// releaseTerminal returns the terminal to line output, unless the person detached from a run that
+// can continue without it.
 func (s *screen) releaseTerminal(ctx, work context.Context, err error) (left bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.up, s.look = false, nil
-	s.showed() // what is typed is read again
+	s.showed() // typed input is read again
 	if ctx.Err() != nil {
 		return false
 	}
@@ -113,8 +116,8 @@ func (s *screen) releaseTerminal(ctx, work context.Context, err error) (left boo
 	return false
 }
 
-// takeDown waits until the whole screen is gone: a person who is using it leaves first
-// where the run has ended, and otherwise it goes at once.
+// takeDown waits until the whole screen is closed. If the run has ended, a person who uses the
+// screen closes it; otherwise it closes at once.
 func (s *screen) takeDown(final *state.State) {
 	s.mu.Lock()
 	up, end := s.up, s.end
@@ -131,7 +134,7 @@ func (s *screen) takeDown(final *state.State) {
 	<-s.down
 }
 
-// awaitLines waits until the whole screen is gone, which goes at a signal.
+// awaitLines waits until the whole screen is closed, which a signal does.
 func (s *screen) awaitLines() {
 	s.mu.Lock()
 	up := s.up
@@ -141,7 +144,7 @@ func (s *screen) awaitLines() {
 	}
 }
 
-// setReading notes whether a line is being read.
+// setReading records whether a line is being read.
 func (s *screen) setReading(is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

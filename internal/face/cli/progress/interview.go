@@ -19,21 +19,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 )
 
-// Interview asks people about the order's goal until it is clear, or takes an
-// interview up that the order names. What it cost counts against the order's
-// budget. A person who is there answers at the keyboard; others by any channel,
-// at the same time.
+// Interview asks people about the order's goal until it is clear, or continues the interview that
+// the order names. Its cost counts against the order's budget. A person at the keyboard and
+// people on any channel can answer at the same time.
 func Interview(ctx context.Context, a *console.Console, p *app.Repository, o *Order) (*state.State, error) {
 	return conductPreparation(ctx, a, p, o, nexus.Interview)
 }
 
-// Specify has a spec of the order's goal written, or takes up the run that does. It
-// is in the state then; the journal has all that it took.
+// Specify lets agents write a spec of the order's goal, or continues the run that does. The
+// returned state contains it; the journal contains all steps.
 func Specify(ctx context.Context, a *console.Console, p *app.Repository, o *Order) (*state.State, error) {
 	return conductPreparation(ctx, a, p, o, nexus.Specify)
 }
 
-// conductPreparation conducts a run that comes before a plan.
+// conductPreparation conducts a run that precedes a plan.
 func conductPreparation(ctx context.Context, a *console.Console, p *app.Repository, o *Order, mode nexus.Mode) (*state.State, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -74,17 +73,17 @@ func conductPreparation(ctx context.Context, a *console.Console, p *app.Reposito
 	return s, endOf(s, projection.BuildRun(s, projection.RunContext{}, a.Now()))
 }
 
-// interviewer watches an interview, and lets the person at the keyboard answer
-// one question after the other. It implements [app.Watcher].
+// interviewer shows an interview, and lets the person at the keyboard answer one question after
+// the other. It implements [app.Watcher].
 type interviewer struct {
 	*watcher
 
 	keys *console.Keyboard
 	id   nexus.RunID
 
-	mu   sync.Mutex // holds the fields below: the end is told while the last events come
-	told int64      // the last event that was looked at
-	live bool       // what was said before a process took it up is no news
+	mu   sync.Mutex // guards the fields below: the end may be reported while the last events arrive
+	told int64      // the last event that was checked
+	live bool       // events from before this process are not printed
 }
 
 // Begin implements [app.Watcher].
@@ -92,7 +91,7 @@ func (w *interviewer) Begin(ctx context.Context, id nexus.RunID, again bool) {
 	w.id = id
 	quiet := *w.watcher
 	quiet.a = w.a.Copy()
-	quiet.a.Quiet = true // what happens is told between the questions
+	quiet.a.Quiet = true // events are printed between the questions
 	quiet.Begin(ctx, id, again)
 	w.shown, w.end = quiet.shown, quiet.end
 }
@@ -110,8 +109,8 @@ func (w *interviewer) Follow(ctx, work context.Context) {
 	w.askQuestions(ctx, work)
 }
 
-// Finish tells what was recorded last: the work may be over before it was looked at.
-// It implements [app.Watcher].
+// Finish prints the last events, because the work may end before they were read. It implements
+// [app.Watcher].
 func (w *interviewer) Finish(ctx context.Context, final *state.State) {
 	if final == nil {
 		return
@@ -127,7 +126,7 @@ func (w *interviewer) Finish(ctx context.Context, final *state.State) {
 	}
 }
 
-// reportEvent tells an event once, if it is news. It reports whether events are news now.
+// reportEvent prints an event once, if it is new. It reports whether events are new now.
 func (w *interviewer) reportEvent(e nexus.Event) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -172,7 +171,7 @@ func (w *interviewer) askQuestions(ctx, work context.Context) {
 	}
 }
 
-// printFact says what a person may want to correct.
+// printFact prints the facts that a person may want to correct.
 func (w *interviewer) printFact(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.InterviewCorrected:
@@ -187,9 +186,9 @@ func (w *interviewer) printFact(f nexus.Fact) {
 	}
 }
 
-// ask shows a question and takes the answer from the keyboard, unless somebody
-// answers it elsewhere. An end of the input puts it off. What it returns waits
-// until the keyboard is free.
+// ask shows a question and reads the answer from the keyboard, unless it is answered elsewhere.
+// The end of the input postpones the question. The returned function waits until the keyboard is
+// free.
 func (w *interviewer) ask(ctx context.Context, id, question string) (free func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	var all sync.WaitGroup

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 )
 
-// comment keeps one comment up to date on the issue that a run's goal came from, where the run wants one. The function that it
-// returns writes the last text.
+// comment keeps one comment up to date on the issue of a run's goal, if the run is configured to
+// do that. The returned function writes the last text.
 func (w *watcher) comment(ctx context.Context, id nexus.RunID) (end func(), err error) {
 	nothing := func() {}
 	s, err := w.fold(ctx, id)
@@ -37,7 +37,7 @@ func (w *watcher) comment(ctx context.Context, id nexus.RunID) (end func(), err 
 			w.shown.printMessage("the comment on %s could not be written: %s", view.Clean(ref.Web), view.Clean(err.Error()))
 		},
 		Write: func(ctx context.Context, text string) (err error) {
-			if known == "" { // an earlier process may have written it, or a try whose answer was lost
+			if known == "" { // an earlier process may have written it, or a request whose response was lost
 				if known, err = client.Find(ctx, ref, mark); err != nil {
 					return err
 				}
@@ -65,7 +65,8 @@ func tokenless(address string) error {
 	}
 }
 
-// fold returns the state of a run as the journal has it now.
+// fold returns the current state of a run from the journal.
 func (w *watcher) fold(ctx context.Context, id nexus.RunID) (*state.State, error) {
-	return state.Replay(id, w.place.Journal.Events(context.WithoutCancel(ctx), id, 0)) // events after a signal are told, too
+	// Events after a signal count, too.
+	return state.Replay(id, w.place.Journal.Events(context.WithoutCancel(ctx), id, 0))
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 )
 
-// keyboard reports whether somebody types here for this process: a shell may
-// have put it into the background, where reading would stop it. If that comes
-// later, reading fails.
+// keyboard reports whether a person types input for this process. A shell may have put the
+// process into the background, where reading would stop it. If that happens later, reading fails.
 func keyboard(in io.Reader) bool {
 	if _, played := in.(*console.Typist); played {
 		return true

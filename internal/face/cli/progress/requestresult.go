@@ -9,12 +9,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// RequestTimeout is how long a command waits for the answer to its request.
+// RequestTimeout limits how long a command waits for the answer to its request.
 const RequestTimeout = 5 * time.Second
 
 var errPatience = errors.New("nobody answered")
 
-// AwaitRequestResult waits a while for what the conductor of a run answers to a request; nil where nobody does.
+// AwaitRequestResult waits a while for the conductor's answer to a request; nil if there is none.
 func AwaitRequestResult(ctx context.Context, p *app.Repository, run nexus.RunID, seq int64) (*nexus.RequestSettled, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, RequestTimeout, errPatience)
 	defer cancel()

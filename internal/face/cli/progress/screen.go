@@ -1,6 +1,5 @@
-// Package progress takes a run to its end for a command: it shows the run
-// while it lasts, on the terminal of the process that conducts it, asks
-// people, and reports at the end.
+// Package progress runs a run to its end for a command: it shows the run on the terminal of the
+// process that conducts it, asks people, and prints a report at the end.
 package progress
 
 import (
@@ -22,49 +21,49 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// redrawn is how often the block on a terminal is drawn again.
+// redrawn is the interval for redrawing the block on a terminal.
 const redrawn = 200 * time.Millisecond
 
-// screen shows a run while it continues: on a terminal a block that is redrawn
-// below the lines of what happened, elsewhere the lines alone, or events as
-// JSON. It reads the journal like everybody else.
+// screen shows a run while it continues: on a terminal as a block that is redrawn below the lines
+// of events, elsewhere as lines alone, or as JSON events. It reads the journal, like every other
+// display.
 type screen struct {
 	a     *console.Console
 	place *app.Repository
 	file  statusfile.Options
 	lines bool // events as JSON on standard output
 	live  bool
-	quiet bool // what happens is not drawn, or somebody else draws it
+	quiet bool // events are not drawn, or drawn elsewhere
 
-	shown chan struct{} // an event was shown since it was last read
+	shown chan struct{} // signals that an event was shown
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	state *state.State
 	drawn int // lines of the block on the terminal
 	over  bool
-	past  *route.Stats // what earlier runs took; nil until they are read
+	past  *route.Stats // durations of earlier runs; nil until they are read
 	said  linemode.Lines
-	heard bool            // somebody can answer here
-	told  map[string]bool // gates that cannot run, which is no news a second time
+	heard bool            // a person can answer here
+	told  map[string]bool // gates that cannot run, which is reported only once
 
-	agree ConsentDialog                              // nil: nobody is asked for consent here
-	wish  func(context.Context, nexus.Request) error // openQuestions something of the run
+	agree ConsentDialog                              // nil: consent is not asked for here
+	wish  func(context.Context, nexus.Request) error // makes a request to the run
 	asked bool                                       // the question about the plan is on the last line
-	why   bool                                       // the next line says why the plan is refused
-	gone  bool                                       // nothing is typed any more
+	why   bool                                       // the next line is the reason why the plan is refused
+	gone  bool                                       // there is no more input
 	sent  string                                     // the question that was answered here
-	whole                                            // where it is shown on the whole screen
-	lost  error                                      // why the journal is read no more
-	leave func()                                     // lets the person leave the run to itself; nil: it is not possible
+	whole                                            // state of the whole screen
+	lost  error                                      // why the journal is no longer read
+	leave func()                                     // detaches the person from the run; nil: not possible
 	other bool                                       // another process conducts the run
 
 	parting sync.Once     // the terminal is left once
 	hushed  chan struct{} // closed when nothing is to be read any more
-	ear     sync.Mutex    // reportDelays while what is typed is read
+	ear     sync.Mutex    // held while typed input is read
 }
 
-// newScreen returns the screen of a run. With lines it writes events as JSON on
-// standard output; file says where the status is written too.
+// newScreen returns the screen of a run. With lines it writes events as JSON on standard output;
+// file is where the status is also written.
 func newScreen(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID, lines bool, file statusfile.Options) *screen {
 	s := &screen{
 		a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, quiet: a.Quiet || a.Host.Watched,
@@ -75,7 +74,7 @@ func newScreen(ctx context.Context, a *console.Console, p *app.Repository, id ne
 	return s
 }
 
-// guarded makes a text harmless for whoever reads what is printed.
+// guarded makes a text safe for the reader of the output.
 func guarded(a *console.Console, text string) string {
 	if Actions(a) {
 		return linemode.Guard(text)
@@ -83,11 +82,11 @@ func guarded(a *console.Console, text string) string {
 	return text
 }
 
-// Actions reports whether the runner of GitHub Actions reads what is printed.
+// Actions reports whether the runner of GitHub Actions reads the output.
 func Actions(a *console.Console) bool { return a.Env("GITHUB_ACTIONS") == "true" && !a.Live(a.Err) }
 
-// Follow shows the run until the work is over, and says when the first signal
-// comes, which is the end of ctx.
+// Follow shows the run until the work is over, and prints a message at the first signal, which
+// ends ctx.
 func (s *screen) Follow(ctx, work context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -100,7 +99,7 @@ func (s *screen) follow(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil) // what is drawn beside the events ends with them
+	defer stop(nil) // drawing that runs beside the events ends with them
 	if s.file.Path != "" {
 		all.Go(func() {
 			file := s.file
@@ -129,8 +128,8 @@ func (s *screen) follow(ctx context.Context) {
 	}
 }
 
-// recall reads what earlier runs took, which is not there at once. What cannot
-// be read leaves it unknown.
+// recall reads the durations of earlier runs, which takes a moment. If they cannot be read, they
+// remain unknown.
 func (s *screen) recall(ctx context.Context) {
 	past, err := app.RecentStats(ctx, s.place.Journal, s.state.Run)
 	if err != nil {
@@ -141,8 +140,8 @@ func (s *screen) recall(ctx context.Context) {
 	s.past = past
 }
 
-// past takes over what happened before this process, and says in a line how
-// far the run had come. A stream of events has all of them.
+// showPast reads the events before this process, and prints in one line how far the run had come.
+// An event stream contains all of them.
 func (s *screen) showPast(ctx context.Context) {
 	if s.lines {
 		return
@@ -151,7 +150,7 @@ func (s *screen) showPast(ctx context.Context) {
 	defer s.mu.Unlock()
 	for e, err := range s.place.Journal.Events(ctx, s.state.Run, 0) {
 		if err != nil || s.state.Apply(e) != nil {
-			return // Follow says so
+			return // Follow reports it
 		}
 		s.isRepeatedGateFailure(e.Fact)
 	}
@@ -171,7 +170,7 @@ func (s *screen) showPast(ctx context.Context) {
 	}
 }
 
-// redraw keeps the clock on the terminal going.
+// redraw keeps the clock on the terminal running.
 func (s *screen) redraw(ctx context.Context) {
 	beat := time.NewTicker(redrawn)
 	defer beat.Stop()
@@ -179,7 +178,7 @@ func (s *screen) redraw(ctx context.Context) {
 		select {
 		case <-beat.C:
 			s.mu.Lock()
-			if !s.up && s.prompt() == "" { // what is being typed stays
+			if !s.up && s.prompt() == "" { // typed input stays
 				s.draw()
 			}
 			s.mu.Unlock()
@@ -189,7 +188,7 @@ func (s *screen) redraw(ctx context.Context) {
 	}
 }
 
-// showEvent shows one event, and reports whether it wants more.
+// showEvent shows one event, and reports whether to continue.
 func (s *screen) showEvent(ctx context.Context, e nexus.Event) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,7 +205,7 @@ func (s *screen) showEvent(ctx context.Context, e nexus.Event) bool {
 		return false
 	}
 	if f, settled := e.Fact.(nexus.RequestSettled); settled && !f.Granted {
-		s.sent = "" // what was asked for here, perhaps
+		s.sent = "" // possibly requested here
 	}
 	if f, asks := e.Fact.(nexus.QuestionAsked); asks && f.ID == s.state.Consent.Question && s.isAskingConsent() {
 		s.showPlanQuestion(ctx)
@@ -229,7 +228,7 @@ func (s *screen) showEvent(ctx context.Context, e nexus.Event) bool {
 	return true
 }
 
-// unread says that an event makes no sense behind those before it.
+// unread returns the error of an event that does not fit the events before it.
 func unread(e nexus.Event, err error) error {
 	return &nexus.Error{
 		Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("run %s cannot be shown any further than event %d", e.Run, e.Seq-1), Cause: err,
@@ -237,8 +236,8 @@ func unread(e nexus.Event, err error) error {
 	}
 }
 
-// line draws one event, empty for what is not worth a line: with the time and
-// what it cost, where nothing is redrawn.
+// line draws one event, empty if it is not worth a line. Without a redrawn block, it adds the
+// time and the cost so far.
 func (s *screen) line(e nexus.Event) string {
 	if s.said.Style = s.a.Style(s.a.Err); s.live {
 		return s.said.Said.Draw(s.said.Style, e)
@@ -246,7 +245,7 @@ func (s *screen) line(e nexus.Event) string {
 	return s.said.Event(s.state, e)
 }
 
-// pulse says that the run goes on.
+// pulse prints a sign of life of the run.
 func (s *screen) pulse() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -256,21 +255,20 @@ func (s *screen) pulse() {
 	_, _ = fmt.Fprintln(s.a.Err, s.said.HeartbeatLine(s.runView(), s.a.Now()))
 }
 
-// runView returns what there is to tell about the run, which somebody conducts. The caller
-// holds the lock.
+// runView returns the view of the run with its conductor. The caller holds the lock.
 func (s *screen) runView() view.Run {
 	return projection.BuildRun(s.state, projection.RunContext{Past: s.past}, s.a.Now())
 }
 
-// showed wakes who waits for an event.
+// showed wakes the reader that waits for an event.
 func (s *screen) showed() {
 	select {
 	case s.shown <- struct{}{}:
-	default: // it does not know of the one before yet
+	default: // it has not read the previous one yet
 	}
 }
 
-// printMessage says something between the lines of the run.
+// printMessage prints a message between the lines of the run.
 func (s *screen) printMessage(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -279,7 +277,7 @@ func (s *screen) printMessage(format string, args ...any) {
 	s.draw()
 }
 
-// listen says when the first signal comes, unless the work is over before.
+// listen prints a message at the first signal, unless the work is over before.
 func (s *screen) listen(ctx, work context.Context) {
 	select {
 	case <-ctx.Done():
@@ -288,8 +286,8 @@ func (s *screen) listen(ctx, work context.Context) {
 	}
 }
 
-// interrupted says at once what a signal began, and what is still waited for
-// as the journal has it now.
+// interrupted prints at once what a signal has started, and what the run still waits for
+// according to the journal.
 func (s *screen) interrupted(ctx context.Context) {
 	s.catchUp(ctx)
 	s.awaitLines()
@@ -299,14 +297,14 @@ func (s *screen) interrupted(ctx context.Context) {
 		return
 	}
 	if s.erase(); s.isAskingConsent() {
-		return // nothing is under way
+		return // nothing is in progress
 	}
 	s.a.Say("interrupted: nothing new starts, and gates and commands are stopped%s; interrupt again to end at once, losing only the answers in progress", s.awaited())
 	s.draw()
 }
 
-// awaited names the answers of models that are still to come: they are paid
-// for. The caller holds the lock.
+// awaited names the model calls whose answers are still to come, because they are paid for. The
+// caller holds the lock.
 func (s *screen) awaited() string {
 	var all []string
 	for _, id := range s.state.Ledger.Unsettled() {
@@ -319,8 +317,8 @@ func (s *screen) awaited() string {
 	return "; waiting for " + view.Count(len(all), "answer") + " of a model: " + view.Clean(strings.Join(all, ", "))
 }
 
-// isRepeatedGateFailure reports whether a fact says again that a gate cannot run. The caller
-// holds the lock.
+// isRepeatedGateFailure reports whether a fact repeats that a gate cannot run. The caller holds
+// the lock.
 func (s *screen) isRepeatedGateFailure(f nexus.Fact) bool {
 	g, ok := f.(nexus.GateJudged)
 	cannot := g.Evidence.State == nexus.NotRun || g.Base && g.Evidence.State == nexus.Environmental
@@ -333,7 +331,7 @@ func (s *screen) isRepeatedGateFailure(f nexus.Fact) bool {
 	return known
 }
 
-// Finish shows what is left and takes the block away.
+// Finish shows the remaining events and removes the block.
 func (s *screen) Finish(ctx context.Context, final *state.State) {
 	s.takeDown(final)
 	if final != nil {
@@ -348,7 +346,7 @@ func (s *screen) Finish(ctx context.Context, final *state.State) {
 	s.over = true
 }
 
-// catchUp shows what is in the journal and was not shown yet.
+// catchUp shows the events in the journal that were not shown yet.
 func (s *screen) catchUp(ctx context.Context) {
 	for e, err := range s.place.Journal.Events(ctx, s.state.Run, s.seen()) {
 		if err != nil || !s.showEvent(ctx, e) {
@@ -363,8 +361,8 @@ func (s *screen) seen() int64 {
 	return s.state.Seq
 }
 
-// draw replaces the block, by the question about the plan while there is one. The
-// caller holds the lock.
+// draw redraws the block, or the question about the plan while there is one. The caller holds the
+// lock.
 func (s *screen) draw() {
 	if s.isAskingConsent() && !s.over && !s.up {
 		if text := s.start(); !s.asked {
@@ -387,7 +385,7 @@ func (s *screen) draw() {
 	_, _ = io.WriteString(s.a.Err, b.String())
 }
 
-// erase takes the block away, or the question. The caller holds the lock.
+// erase removes the block, or the question. The caller holds the lock.
 func (s *screen) erase() {
 	switch {
 	case s.up: // it is erased

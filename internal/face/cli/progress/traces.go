@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// traces sends what a run does to a collector of traces, where there is one. The
-// function that it returns sends what is left.
+// traces sends the activity of a run to a trace collector, if one is configured. The returned
+// function sends the rest.
 func (w *watcher) traces(ctx context.Context, id nexus.RunID) (end func()) {
 	if w.trace.Endpoint == "" {
 		return func() {}

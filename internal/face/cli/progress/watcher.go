@@ -28,15 +28,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// RunAndShow takes a run, new or interrupted, to its end: with progress on the
-// way, and a report after it.
+// RunAndShow runs a new or interrupted run to its end, with progress on the way and a report
+// after it.
 func RunAndShow(ctx context.Context, a *console.Console, p *app.Repository, o Order) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
 	}
 	if alerts := &settings.Limits.Alerts; alerts.Denied == nexus.ReactPause && (o.Headless || !watched(a)) {
-		alerts.Denied = nexus.ReactStop // nobody is there who could resume
+		alerts.Denied = nexus.ReactStop // nobody is there to resume it
 	}
 	fresh := o.Run == ""
 	w := watch(a, p, settings, &o, fileOf(a, settings))
@@ -68,7 +68,7 @@ func RunAndShow(ctx context.Context, a *console.Console, p *app.Repository, o Or
 		return console.ExitError(console.ExitOf(nexus.CodeHalted))
 	}
 	if interrupted {
-		if !a.Host.Watched { // who shows it says how to continue there
+		if !a.Host.Watched { // the host shows how to continue
 			a.Say("interrupted; nothing is lost, continue with: %s", cmp.Or(o.Again, "nexus resume "+string(s.Run)))
 		}
 		return console.ExitError(console.CodeInterrupted)
@@ -76,13 +76,13 @@ func RunAndShow(ctx context.Context, a *console.Console, p *app.Repository, o Or
 	return endOf(s, v)
 }
 
-// fileOf is the status file that is set up, where one is.
+// fileOf returns the configured status file, if any.
 func fileOf(a *console.Console, c config.Config) statusfile.Options {
 	return statusfile.Options{Path: c.StatusFile, PID: os.Getpid(), Now: a.Now}
 }
 
-// writeStatusFile writes the status file, where one is wanted, as the run is when its process is
-// done with it: by itself, or as a signal interrupted it.
+// writeStatusFile writes the status file, if one is configured, when the process is done with the
+// run: because the run ended, or because a signal interrupted it.
 func (w *watcher) writeStatusFile(s *state.State, interrupted bool, signal string) error {
 	if w.file.Path == "" {
 		return nil
@@ -94,8 +94,8 @@ func (w *watcher) writeStatusFile(s *state.State, interrupted bool, signal strin
 	return statusfile.Write(w.file.Path, f)
 }
 
-// RecordStartFailure leaves a status file that says that the run could not begin, where
-// one is wanted, and returns why it could not.
+// RecordStartFailure writes a status file, if one is configured, with the reason why the run
+// could not begin, and returns that reason.
 func RecordStartFailure(a *console.Console, c config.Config, goal nexus.Goal, why error) error {
 	file := fileOf(a, c)
 	if file.Path == "" {
@@ -109,8 +109,7 @@ func RecordStartFailure(a *console.Console, c config.Config, goal nexus.Goal, wh
 	return errors.Join(why, statusfile.Write(file.Path, f))
 }
 
-// Deliver publishes what landed in a run that nobody conducts; see
-// [app.App.Deliver].
+// Deliver publishes the landed changes of a run without a conductor; see [app.App.Deliver].
 func Deliver(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID) (view.Run, error) {
 	w := &watcher{a: a, place: p}
 	defer w.close()
@@ -118,7 +117,7 @@ func Deliver(ctx context.Context, a *console.Console, p *app.Repository, id nexu
 	return newView(a, id, s), err
 }
 
-// Stop ends a run that nobody conducts, and that has not ended, as stopped.
+// Stop ends an unfinished run without a conductor as stopped.
 func Stop(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID, why string) (view.Run, error) {
 	w := &watcher{a: a, place: p}
 	defer w.close()
@@ -133,8 +132,8 @@ func newView(a *console.Console, id nexus.RunID, s *state.State) view.Run {
 	return a.RunView(journal.Run{ID: id}, s)
 }
 
-// Deliverer returns what delivers the runs that people agree to publish by a
-// channel, while nobody conducts them.
+// Deliverer returns the function that publishes runs without a conductor after people agreed on a
+// channel.
 func Deliverer(a *console.Console, p *app.Repository, say func(string, ...any)) func(context.Context, nexus.RunID) error {
 	return func(ctx context.Context, run nexus.RunID) error {
 		quiet := a.Copy()
@@ -142,7 +141,7 @@ func Deliverer(a *console.Console, p *app.Repository, say func(string, ...any)) 
 		v, err := Deliver(ctx, quiet, p, run)
 		switch {
 		case errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}):
-			return nil // whoever holds it hears of it, too
+			return nil // its conductor receives the answer, too
 		case err != nil:
 			return err
 		}
@@ -151,7 +150,7 @@ func Deliverer(a *console.Console, p *app.Repository, say func(string, ...any)) 
 	}
 }
 
-// Decompose lets the planner make the plan of an order, and nothing else.
+// Decompose lets the planner make the plan of an order, without starting it.
 func Decompose(ctx context.Context, a *console.Console, p *app.Repository, o *Order) error {
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -160,41 +159,38 @@ func Decompose(ctx context.Context, a *console.Console, p *app.Repository, o *Or
 	lines := o.JSONL
 	o.JSONL = false // the plan is the result
 	w := watch(a, p, settings, o, statusfile.Options{})
-	w.in, w.agree = nil, nil // nothing is done with the plan
+	w.in, w.agree = nil, nil // the plan is not started
 	o.JSONL = lines
 	defer w.close()
 	return a.Decompose(ctx, p, &o.RunOptions, w)
 }
 
-// watcher shows a run on the console, and asks people who are not at it. It
-// implements [app.Watcher].
+// watcher shows a run on the console, and asks people elsewhere. It implements [app.Watcher].
 type watcher struct {
 	a     *console.Console
 	place *app.Repository
 	lines bool // events as JSON on standard output
 	file  statusfile.Options
-	in    io.Reader       // answers questions; nil: nobody types any
-	set   config.Channels // how people are asked
-	told  config.Notify   // what people are told who do not look
+	in    io.Reader       // input with answers; nil: none
+	set   config.Channels // the channels for questions
+	told  config.Notify   // the settings of notifications
 	trace config.Telemetry
-	agree ConsentDialog // how a person is asked for consent to the plan; nil: nobody is, here
+	agree ConsentDialog // asks a person for consent to the plan; nil: not here
 	whole bool          // the run is shown on the whole screen once its tasks begin
 
-	outlives bool // the run goes on when the terminal is left or closed
+	outlives bool // the run continues when the terminal is left or closed
 
 	shown *screen
-	end   func() // of those that observe; nil where there are none
+	end   func() // stops the observers; nil if there are none
 }
 
-// watched reports whether somebody sees how the run goes, and can answer what it
-// asks: here, by way of a host, or, as it continues in the background, from a
-// terminal that is attached to it.
+// watched reports whether a person sees the run and can answer its questions: here, through a
+// host, or, for a run in the background, from an attached terminal.
 func watched(a *console.Console) bool {
 	return a.Live(a.Err) || a.Host.Watched || a.Host.Parent != nil || a.Host.Front != nil
 }
 
-// watch fills in what the console knows of an order, and returns what watches
-// the run.
+// watch completes an order with the console's facts, and returns the watcher of the run.
 func watch(a *console.Console, p *app.Repository, c config.Config, o *Order, file statusfile.Options) *watcher {
 	w := &watcher{a: a, place: p, lines: o.JSONL, file: file, set: c.Channels, told: c.Notify, trace: c.Telemetry}
 	if o.Headless {
@@ -216,7 +212,7 @@ func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
 	}
 	if front := w.a.Host.Front; front != nil && w.outlives {
 		front.Lost(w.shown.detachFromTerminal)
-		w.shown.leave = func() { go w.shown.detachFromTerminal() } // who reads what is typed has to end first
+		w.shown.leave = func() { go w.shown.detachFromTerminal() } // the reader of the input has to end first
 	}
 	if w.shown.agree = w.agree; again {
 		w.shown.showPast(ctx)
@@ -230,11 +226,11 @@ func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
 	}
 	tell, err := w.comment(ctx, id)
 	if err != nil {
-		w.a.Complain(err) // hooks and plugins go on
+		w.a.Complain(err) // hooks and plugins continue
 	}
 	notified, err := w.notify(ctx, id)
 	if err != nil {
-		w.a.Complain(err) // the ways that work go on
+		w.a.Complain(err) // the working channels continue
 	}
 	traced := w.traces(ctx, id)
 	w.end = func() {
@@ -249,8 +245,8 @@ func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
 	}
 }
 
-// notify lets people hear what happens who do not look: by the terminal, and the
-// ways that are set up.
+// notify sends notifications to people who do not watch the run: on the terminal, and on the
+// configured channels.
 func (w *watcher) notify(ctx context.Context, id nexus.RunID) (end func(), err error) {
 	d, failed := noticesetup.Notifier(&w.a.App, w.place, w.told, w.shown.printMessage)
 	ends := []func(){}
@@ -271,8 +267,7 @@ func (w *watcher) notify(ctx context.Context, id nexus.RunID) (end func(), err e
 	}, failed
 }
 
-// observe starts the hooks that observe and the plugins that report, where there
-// are any.
+// observe starts the observing hooks and the reporting plugins, if there are any.
 func (w *watcher) observe(ctx context.Context, id nexus.RunID) (end func(), err error) {
 	all, runner, err := w.a.Hooks(ctx, w.place.Repo.Work, w.place.State, id)
 	if err != nil {
@@ -313,8 +308,8 @@ func (w *watcher) observe(ctx context.Context, id nexus.RunID) (end func(), err 
 	}, nil
 }
 
-// reporters returns the plugins that report and that somebody agreed to. Who
-// builds what does the work says which are left out.
+// reporters returns the trusted reporting plugins. The builder of the workers reports which ones
+// are left out.
 func (w *watcher) reporters(ctx context.Context, id nexus.RunID) ([]*plugin.Reporter, error) {
 	all, runner, err := w.a.Plugins(ctx, w.place.Repo.Work, w.place.State, id)
 	if err != nil {
@@ -333,7 +328,7 @@ func (w *watcher) reporters(ctx context.Context, id nexus.RunID) ([]*plugin.Repo
 	return reporters, nil
 }
 
-// close ends those that observe, once they were told what happened.
+// close stops the observers after they received all events.
 func (w *watcher) close() {
 	if w.end != nil {
 		w.end()

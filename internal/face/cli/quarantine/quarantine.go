@@ -1,5 +1,5 @@
-// Package quarantine holds the commands that keep the record of tests whose
-// failure does not count for a while.
+// Package quarantine implements the commands for the record of tests whose failures do not count
+// for a while.
 package quarantine
 
 import (
@@ -26,13 +26,13 @@ func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{a.Parent("quarantine", "ignore failures of unreliable tests for a limited time", listCommand(a), addCommand(a), removeCommand(a), suggestCommand(a))}
 }
 
-// row is an entry with how it stands.
+// row is an entry with its state.
 type row struct {
 	flaky.Entry
-	State  string `json:"state"`         // active, expired or to come
-	Why    string `json:"why,omitzero"`  // what is to be said about it
-	Judged int    `json:"judged"`        // judgements of its gate since it began, in runs here
-	Red    int    `json:"red,omitempty"` // in which it failed
+	State  string `json:"state"`         // active, expired or not begun
+	Why    string `json:"why,omitzero"`  // a remark about it
+	Judged int    `json:"judged"`        // results of its gate since it began, in runs here
+	Red    int    `json:"red,omitempty"` // of those, how often it failed
 }
 
 func listCommand(a *console.Console) *cobra.Command {
@@ -55,13 +55,13 @@ func listCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// top returns the directory that the record is in.
+// top returns the directory that contains the record.
 func top(a *console.Console) (string, error) {
 	dir, err := a.WorkDir()
 	return app.WorkTreeRoot(dir), err
 }
 
-// stand says how each entry stands.
+// stand returns the state of each entry.
 func stand(ctx context.Context, a *console.Console, dir string, list flaky.Quarantine) ([]row, error) {
 	today := flaky.DayOf(a.Now())
 	h, err := history(ctx, a)
@@ -103,8 +103,7 @@ func draw(s view.Style, rows []row) string {
 	return view.Table(s, []string{"state", "test", "gate", "until, and why", "failed", "note"}, lines)
 }
 
-// history is what all runs in this repository saw; none where there is no
-// journal.
+// history returns the test results of all runs in this repository; none without a journal.
 func history(ctx context.Context, a *console.Console) (flaky.History, error) {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) || errors.Is(err, &nexus.Error{Code: nexus.CodeNoCommits}) {
@@ -184,8 +183,8 @@ func removeCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// edit writes the record again. Nobody in a sandbox does: who is judged by it
-// is in there.
+// edit rewrites the record. It is refused inside a sandbox, because the agents whose work the
+// record affects run there.
 func edit(a *console.Console, change func([]byte) ([]byte, error)) error {
 	if a.Env(sandbox.Mark) != "" {
 		return &nexus.Error{
@@ -207,7 +206,7 @@ func edit(a *console.Console, change func([]byte) ([]byte, error)) error {
 	}
 	root, err := os.OpenRoot(dir)
 	if err == nil {
-		defer func() { _ = root.Close() }() // the file was closed for itself
+		defer func() { _ = root.Close() }() // the file was closed separately
 		err = root.MkdirAll(filepath.Dir(flaky.QuarantineFile), 0o755)
 	}
 	if err == nil {
@@ -243,7 +242,7 @@ func suggestCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// suggest draws what could go into quarantine, with the commands for that.
+// suggest draws the candidates for quarantine, with the commands for adding them.
 func suggest(s view.Style, seen []flaky.FlakyTest) string {
 	if len(seen) == 0 {
 		return "no flaky tests outside quarantine in runs here\n"
@@ -262,7 +261,7 @@ func suggest(s view.Style, seen []flaky.FlakyTest) string {
 	return b.String()
 }
 
-// word writes a name for a shell.
+// word quotes a name for a shell.
 func word(text string) string {
 	return "'" + strings.ReplaceAll(view.Clean(text), "'", `'\''`) + "'"
 }

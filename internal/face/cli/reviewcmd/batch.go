@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// maxBatch is how many bytes a batch may have.
+// maxBatch limits the size of a batch, in bytes.
 const maxBatch = 4 << 20
 
 // load reads a batch: a list of comments, or an object with comments, resolve, apply and approve.
@@ -67,8 +67,8 @@ func (d *reviewSession) load(ctx context.Context, v *nexus.ChangeReview) error {
 	return nil
 }
 
-// quote fills in the lines that a comment is about, as they were in the commit that its
-// author looked at, which need not be the last one.
+// quote fills in the lines that a comment is about, from the commit that its author reviewed,
+// which need not be the last one.
 func (d *reviewSession) quote(ctx context.Context, c *nexus.Comment) error {
 	f, err := d.file(c.File)
 	if err != nil {
@@ -92,7 +92,7 @@ func (d *reviewSession) quote(ctx context.Context, c *nexus.Comment) error {
 	return nil
 }
 
-// ReadBatch reads a batch into a review, whose base and commit it may not change.
+// ReadBatch reads a batch into a review. It may not change the review's base and commit.
 func ReadBatch(data []byte, v *nexus.ChangeReview) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -122,12 +122,12 @@ func ReadBatch(data []byte, v *nexus.ChangeReview) error {
 	}
 	v.Comments, v.Approve = in.Comments, v.Approve || in.Approve
 	v.Resolve, v.Apply = append(v.Resolve, in.Resolve...), append(v.Apply, in.Apply...)
-	v.Commit = cmp.Or(in.Commit, v.Commit) // who approves says what they saw
+	v.Commit = cmp.Or(in.Commit, v.Commit) // an approval names the reviewed commit
 	return nil
 }
 
-// edit lets the person write comments into the change in their editor. The file is kept until
-// its comments are in the journal; false says that there are none.
+// edit lets the person write comments into the change in their editor. The file is kept until its
+// comments are in the journal; false means that there are none.
 func (d *reviewSession) edit(v *nexus.ChangeReview) (bool, error) {
 	diff, err := d.reader.Repo.Diff(context.Background(), d.review.Base, d.review.Commit)
 	if err != nil {
@@ -183,7 +183,7 @@ func (d *reviewSession) edit(v *nexus.ChangeReview) (bool, error) {
 	return true, nil
 }
 
-// writeFileAtomically writes a file whole or not at all.
+// writeFileAtomically writes a file completely or not at all.
 func writeFileAtomically(file, text string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err

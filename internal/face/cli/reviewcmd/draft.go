@@ -11,15 +11,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// draftsResult is what is printed of drafts.
+// draftsResult is the output about drafts.
 type draftsResult struct {
 	Run    nexus.RunID      `json:"run"`
 	Task   nexus.TaskID     `json:"task"`
-	Drafts []diffview.Draft `json:"drafts"` // all that are not sent
+	Drafts []diffview.Draft `json:"drafts"` // all unsent drafts
 }
 
-// keepDrafts keeps comments until they are sent. They are held to what comments are held to,
-// so that none is refused when all are sent.
+// keepDrafts stores comments until they are sent. They must pass the checks of comments, so that
+// none is refused when all are sent.
 func (d *reviewSession) keepDrafts(v nexus.ChangeReview) error {
 	if len(v.Comments) == 0 {
 		return &nexus.Error{
@@ -51,7 +51,7 @@ func (d *reviewSession) keepDrafts(v nexus.ChangeReview) error {
 	})
 }
 
-// drafts are those that are not sent, as they are now.
+// drafts returns the current unsent drafts.
 func (d *reviewSession) drafts() ([]diffview.Draft, error) {
 	now, err := diffview.LoadDrafts(d.place.State, d.run.ID, d.task.ID, d.console.User())
 	if err != nil {
@@ -64,7 +64,7 @@ func (d *reviewSession) drafts() ([]diffview.Draft, error) {
 	return all, nil
 }
 
-// throw throws drafts away.
+// throw discards drafts.
 func (d *reviewSession) throw() error {
 	for _, id := range d.discard {
 		if !slices.ContainsFunc(d.review.Drafts, func(c diffview.Draft) bool { return c.ID == id }) {
@@ -81,8 +81,8 @@ func (d *reviewSession) throw() error {
 	return d.reader.Drafts.Remove(d.discard, d.console.Now())
 }
 
-// sendDrafts sends all drafts, with what else was asked for, as one request. Whoever sends
-// them at the same time waits, and then finds none.
+// sendDrafts sends all drafts, with the other parts of the review, as one request. A concurrent
+// call waits, and then finds no drafts.
 func (d *reviewSession) sendDrafts(ctx context.Context, v nexus.ChangeReview) error {
 	return disk.Lock(ctx, d.reader.Drafts.Lock(), func(ctx context.Context) error {
 		var err error

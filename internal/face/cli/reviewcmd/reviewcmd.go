@@ -1,6 +1,5 @@
-// Package reviewcmd holds the part of nexus review in which a person reviews what
-// a task changed: it shows the change, takes comments, and sends them as one
-// request.
+// Package reviewcmd implements the part of nexus review in which a person reviews a task's
+// change: it shows the change, collects comments, and sends them as one request.
 package reviewcmd
 
 import (
@@ -26,7 +25,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// Order is what a person wants of a task's change. The zero Order shows it.
+// Order holds the options for a task's change. The zero Order shows it.
 type Order struct {
 	run      string
 	comment  string
@@ -74,7 +73,7 @@ func (o *Order) Flags(a *console.Console, c *cobra.Command) {
 	}
 }
 
-// names are the flags that are about a task.
+// names returns the flags that are about a task.
 func names() []string {
 	return []string{
 		"comment", "kind", "suggest", "batch", "viewed", "unviewed", "resolve", "apply", "approve", "since-last",
@@ -82,7 +81,7 @@ func names() []string {
 	}
 }
 
-// Means reports whether the command line is about a task's change: a flag says so, or its
+// Means reports whether the command line is about a task's change: it has such a flag, or its
 // argument names a task of the latest run.
 func (o *Order) Means(ctx context.Context, a *console.Console, c *cobra.Command, args []string) bool {
 	for _, name := range names() {
@@ -116,12 +115,12 @@ type reviewSession struct {
 	task    *state.Task
 	reader  diffview.Reader
 	review  diffview.Review
-	wait    time.Duration // for the conductor's answer
-	kept    string        // the patch that holds the comments until they are in the journal
-	sending []string      // drafts that are among the comments
+	wait    time.Duration // time to wait for the conductor's answer
+	kept    string        // the patch with the comments until they are in the journal
+	sending []string      // drafts among the comments
 }
 
-// Run does what was ordered.
+// Run does the ordered action.
 func (o *Order) Run(ctx context.Context, a *console.Console, args []string) error {
 	if len(args) == 0 {
 		return &nexus.Error{
@@ -206,7 +205,7 @@ func (d *reviewSession) do(ctx context.Context, text string) error {
 	return d.request(ctx, v)
 }
 
-// mark notes which files were viewed.
+// mark records which files were viewed.
 func (d *reviewSession) mark() error {
 	for _, set := range []struct {
 		files []string
@@ -235,7 +234,7 @@ func (d *reviewSession) mark() error {
 	return nil
 }
 
-// file returns the file of the change of that name.
+// file returns the file of the change with that name.
 func (d *reviewSession) file(name string) (*diffview.File, error) {
 	var all []string
 	for i, f := range d.review.Files {
@@ -254,7 +253,7 @@ func (d *reviewSession) file(name string) (*diffview.File, error) {
 	}
 }
 
-// one makes a comment of flags.
+// one builds a comment from flags.
 func (d *reviewSession) one(v *nexus.ChangeReview, text string) error {
 	c := nexus.Comment{Kind: nexus.CommentKind(d.kind), Body: strings.TrimSpace(text), Commit: d.review.Commit}
 	if c.Kind == "" {
@@ -279,7 +278,7 @@ func (d *reviewSession) one(v *nexus.ChangeReview, text string) error {
 	return nil
 }
 
-// cutLast cuts a text at its last colon.
+// cutLast splits a text at its last colon.
 func cutLast(text string) (before, after string, ok bool) {
 	i := strings.LastIndexByte(text, ':')
 	if i < 0 {
@@ -312,12 +311,12 @@ func (d *reviewSession) show() error {
 	})
 }
 
-// reviewResult is what is printed of a request.
+// reviewResult is the output about a request.
 type reviewResult struct {
 	Run      nexus.RunID  `json:"run"`
 	Task     nexus.TaskID `json:"task"`
 	Seq      int64        `json:"seq"`     // of the request in the journal
-	Held     bool         `json:"held"`    // somebody conducts the run
+	Held     bool         `json:"held"`    // the run has a conductor
 	Settled  bool         `json:"settled"` // the conductor answered
 	Granted  bool         `json:"granted"`
 	Why      string       `json:"why,omitzero"`
@@ -328,7 +327,7 @@ const patience = 5 * time.Second
 
 var errPatience = errors.New("nobody answered")
 
-// check says why nothing can be said about the change, or not this.
+// check returns an error if the change cannot be reviewed any more, or not in this way.
 func (d *reviewSession) check(v nexus.ChangeReview) error {
 	if why := schedule.UnreviewableReason(d.state, d.task); why != "" {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review: " + why, Hint: d.instead(v)}
@@ -342,7 +341,7 @@ func (d *reviewSession) check(v nexus.ChangeReview) error {
 	return nil
 }
 
-// request makes the request and says what became of it.
+// request makes the request and prints its result.
 func (d *reviewSession) request(ctx context.Context, v nexus.ChangeReview) error {
 	if err := d.check(v); err != nil {
 		return err
@@ -380,8 +379,8 @@ func (d *reviewSession) request(ctx context.Context, v nexus.ChangeReview) error
 	})
 }
 
-// asked notes that what was kept until it is in the journal is there: it is not asked for
-// again. It returns what keeps it once more where it was refused, so that it is not lost.
+// asked deletes the stored drafts or patch once they are in the journal, so that they are not
+// sent again. It returns the function that restores them if the request is refused.
 func (d *reviewSession) asked(v nexus.ChangeReview) (back func() error, err error) {
 	back = func() error { return nil }
 	if d.kept != "" {
@@ -400,7 +399,7 @@ func (d *reviewSession) asked(v nexus.ChangeReview) (back func() error, err erro
 	return back, d.reader.Drafts.Remove(d.sending, d.console.Now())
 }
 
-// saying says in a few words what is sent.
+// saying describes in a few words what is sent.
 func (d *reviewSession) saying(v nexus.ChangeReview) string {
 	var parts []string
 	if n := len(v.Comments); n > 0 {
@@ -418,7 +417,7 @@ func (d *reviewSession) saying(v nexus.ChangeReview) string {
 	return strings.Join(parts, ", ")
 }
 
-// instead says what can be done where nothing can be said about the change any more.
+// instead describes the alternatives if the change cannot be reviewed any more.
 func (d *reviewSession) instead(v nexus.ChangeReview) string {
 	if d.task.Status == nexus.Landed && len(v.Comments) > 0 {
 		c := v.Comments[0]

@@ -18,19 +18,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// planning is how long a command waits until a planner made tasks of what was added.
+// planning limits how long a command waits until a planner has made tasks of an addition.
 const planning = 5 * time.Minute
 
-// AdditionResult is what became of something that was added: the object of nexus add --json.
+// AdditionResult is the result of an addition and the JSON output of nexus add.
 type AdditionResult struct {
-	Run     nexus.RunID    `json:"run,omitzero"` // empty where no run has it
+	Run     nexus.RunID    `json:"run,omitzero"` // empty if no run has it
 	Seq     int64          `json:"seq,omitzero"` // of the request in the journal
-	Held    bool           `json:"held"`         // somebody conducts the run
+	Held    bool           `json:"held"`         // the run has a conductor
 	Granted bool           `json:"granted"`
-	Tasks   []nexus.TaskID `json:"tasks,omitempty"`   // that came of it, as far as is known
-	Asks    string         `json:"question,omitzero"` // that waits for a person, about those tasks
-	Item    string         `json:"item,omitzero"`     // of the backlog
-	Why     string         `json:"why,omitzero"`      // why nothing came of it, or not yet
+	Tasks   []nexus.TaskID `json:"tasks,omitempty"`   // tasks made of it, as far as known
+	Asks    string         `json:"question,omitzero"` // open question about those tasks
+	Item    string         `json:"item,omitzero"`     // item of the backlog
+	Why     string         `json:"why,omitzero"`      // why it led to nothing, or not yet
 	refused bool
 }
 
@@ -73,7 +73,7 @@ func addCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// target returns the run that something is added to; false where none is in progress.
+// target returns the run that an addition goes to; false if none is in progress.
 func target(ctx context.Context, p *app.Repository, name string) (journal.Run, bool, error) {
 	if name == "" {
 		return p.ActiveRun(ctx)
@@ -82,7 +82,7 @@ func target(ctx context.Context, p *app.Repository, name string) (journal.Run, b
 	return r, err == nil, err
 }
 
-// Add asks a run to take something more, and waits a while for what becomes of it.
+// Add asks a run to do an addition, and waits a while for the result.
 func Add(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, wish nexus.Request) (AdditionResult, error) {
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {
@@ -116,8 +116,8 @@ func Add(ctx context.Context, a *console.Console, p *app.Repository, r journal.R
 	return got, become(ctx, p, &got)
 }
 
-// Withdraw asks a run to take back an item of the backlog, and waits a while until it did. The
-// error says why it did not. A run that nobody conducts does so when it continues.
+// Withdraw asks a run to return an item of the backlog, and waits a while for that. The error
+// explains why it was refused. A run without a conductor does it when it continues.
 func Withdraw(ctx context.Context, a *console.Console, p *app.Repository, run nexus.RunID, item string) error {
 	r, err := p.Run(ctx, string(run))
 	if err != nil {
@@ -145,7 +145,8 @@ func Withdraw(ctx context.Context, a *console.Console, p *app.Repository, run ne
 	return nil
 }
 
-// become follows a run until it is known which tasks come of an addition, or why none do yet.
+// become follows a run until the tasks of an addition are known, or the reason why there are none
+// yet.
 func become(ctx context.Context, p *app.Repository, got *AdditionResult) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, planning, errPatience)
 	defer cancel()
@@ -195,7 +196,7 @@ func become(ctx context.Context, p *app.Repository, got *AdditionResult) error {
 	return nil
 }
 
-// keepForLater puts what no run takes into the backlog.
+// keepForLater puts an addition that no run accepts into the backlog.
 func keepForLater(ctx context.Context, a *console.Console, p *app.Repository, w startcmd.Addition, why string) error {
 	item, err := a.Backlog(p).Add(ctx, w.Item(a.User(), a.Now()))
 	if err != nil {
@@ -207,7 +208,7 @@ func keepForLater(ctx context.Context, a *console.Console, p *app.Repository, w 
 	})
 }
 
-// tellAdded says what became of what was added.
+// tellAdded prints the result of an addition.
 func tellAdded(a *console.Console, got AdditionResult) error {
 	if got.refused {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "nothing was added: " + got.Why, Hint: "See nexus status."}
@@ -215,10 +216,10 @@ func tellAdded(a *console.Console, got AdditionResult) error {
 	return a.Answer(got, func(view.Style) string { return got.String() })
 }
 
-// Refused reports whether the run does not have it.
+// Refused reports whether the run refused the addition.
 func (g AdditionResult) Refused() bool { return g.refused }
 
-// String says what became of it, for people.
+// String describes the result for people.
 func (g AdditionResult) String() string {
 	what := "added to run " + string(g.Run)
 	switch {

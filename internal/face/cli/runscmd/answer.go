@@ -47,8 +47,8 @@ func approveCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// approvePlan approves a plan that a person edited, in place of the one that a
-// question is about. It gets the checks of every plan file.
+// approvePlan approves a plan that a person edited, instead of the plan in a question. It must
+// pass the checks of every plan file.
 func approvePlan(ctx context.Context, a *console.Console, run, id, file string) error {
 	return asking(ctx, a, run, func(p *app.Repository, r journal.Run) error {
 		s, err := p.Replay(ctx, r.ID)

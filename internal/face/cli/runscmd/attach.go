@@ -52,8 +52,8 @@ func attachCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// conducted returns the run that name means; without a name the latest that
-// somebody conducts, or else the latest.
+// conducted returns the named run; without a name the latest that has a conductor, or else the
+// latest.
 func conducted(ctx context.Context, p *app.Repository, name string) (journal.Run, error) {
 	if name == "" {
 		all, err := p.Runs(ctx)

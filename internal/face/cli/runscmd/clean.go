@@ -47,8 +47,8 @@ func cleanCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// left counts the worktrees in what was removed, and names the rest for what
-// it is: locks that nobody holds, shared files, trash.
+// left describes the removed files: the number of worktrees, and the others by kind: locks
+// without an owner, shared files, trash.
 func left(removed []string) string {
 	trees := 0
 	for _, dir := range removed {

@@ -33,7 +33,7 @@ func costCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// waysOf reads the ways to take a cost apart; none means the usual ones.
+// waysOf parses the breakdowns of a cost; none means the usual ones.
 func waysOf(names []string) ([]budget.Breakdown, error) {
 	if len(names) == 0 {
 		return []budget.Breakdown{budget.ByTask, budget.ByRole, budget.ByTier, budget.ByModel}, nil

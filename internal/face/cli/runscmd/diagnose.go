@@ -17,14 +17,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// diagnosis is what diagnose prints with --json.
+// diagnosis is the JSON output of diagnose.
 type diagnosis struct {
 	Run    nexus.RunID    `json:"run"`
-	Task   nexus.TaskID   `json:"task,omitzero"` // the only one looked at
+	Task   nexus.TaskID   `json:"task,omitzero"` // the only examined task
 	Status string         `json:"status"`        // of the task, or of the run
 	Causes []causes.Cause `json:"causes"`
 
-	Explanation *explanation `json:"explanation,omitempty"` // of a model; nil: none was asked
+	Explanation *explanation `json:"explanation,omitempty"` // by a model; nil: none was asked
 
 	events []nexus.Event // of the run
 }
@@ -62,8 +62,8 @@ func diagnoseCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// diagnose looks for the causes of a run, or of one task of it. The name is
-// that of a run, or of a task of the given run or the latest.
+// diagnose finds the causes of the failure of a run, or of one task of it. The name is that of a
+// run, or of a task of the given run or the latest.
 func diagnose(ctx context.Context, p *app.Repository, run, name string) (d diagnosis, err error) {
 	var r journal.Run
 	if run == "" {
@@ -107,7 +107,7 @@ func diagnose(ctx context.Context, p *app.Repository, run, name string) (d diagn
 	return d, nil
 }
 
-// drawDiagnosis draws causes: first those because of which something did not land.
+// drawDiagnosis draws causes: first those that prevented landing.
 func drawDiagnosis(s view.Style, d diagnosis) string {
 	about := "run " + string(d.Run)
 	if d.Task != "" {
@@ -117,7 +117,8 @@ func drawDiagnosis(s view.Style, d diagnosis) string {
 	if len(d.Causes) == 0 {
 		return text + "no known cause; nexus logs shows everything that happened, nexus report what is missing\n"
 	}
-	rest := slices.IndexFunc(d.Causes, func(c causes.Cause) bool { return !c.Blocks }) // those that block come first
+	// Those that block come first.
+	rest := slices.IndexFunc(d.Causes, func(c causes.Cause) bool { return !c.Blocks })
 	if rest < 0 {
 		rest = len(d.Causes)
 	}
@@ -150,10 +151,10 @@ func drawCause(s view.Style, c causes.Cause) string {
 		"  evidence  " + s.Dim("events "+numbers(c.Events)) + "\n"
 }
 
-// mostEvents is how many events are named of one cause.
+// mostEvents limits the events that are named per cause.
 const mostEvents = 8
 
-// numbers lists events, at most so many that people look at them.
+// numbers lists event numbers, up to mostEvents.
 func numbers(seqs []int64) string {
 	words := make([]string, 0, mostEvents+1)
 	for i, n := range seqs {

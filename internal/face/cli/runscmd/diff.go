@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// changes is what diff prints with --json.
+// changes is the JSON output of diff.
 type changes struct {
 	Run  nexus.RunID `json:"run"`
 	From string      `json:"from"` // commit before the change
@@ -64,15 +64,14 @@ func diffCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// portion is which part of a task's change is asked for. Zero is all of it.
+// portion selects a part of a task's change. Zero is all of it.
 type portion struct {
-	round int // what this round changed, from 1
-	upTo  int // what was changed up to the end of this round, from 1
+	round int // the change of this round, from 1
+	upTo  int // the changes up to the end of this round, from 1
 }
 
-// span returns the two commits between which a change lies, of a task or of
-// one attempt at it: of a task what landed, or else what its last attempt that
-// changed something came to.
+// span returns the commits before and after the change of a task or of one attempt: for a task
+// the landed change, or else the result of its last attempt that changed files.
 func span(s *state.State, name string, of portion) (from, to string, err error) {
 	t, a := s.Task(nexus.TaskID(name)), s.Attempt(nexus.AttemptID(name))
 	switch {
@@ -104,8 +103,8 @@ func span(s *state.State, name string, of portion) (from, to string, err error) 
 	return "", "", &nexus.Error{Code: nexus.CodeNotFound, Message: name + " has changed nothing yet", Hint: "See nexus show " + name + "."}
 }
 
-// written returns the attempt that a task's rounds are counted in: the last
-// that has any, which is also the one that landed; nil without one.
+// written returns the attempt whose rounds are a task's rounds: the last one with rounds, which
+// is also the one that landed; nil without one.
 func written(t *state.Task) *state.Attempt {
 	for _, a := range slices.Backward(t.Attempts) {
 		if a.LastRound() != nil {

@@ -47,7 +47,7 @@ func evidenceCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// table returns what is known of the criteria of a run.
+// table returns the known results for the criteria of a run.
 func table(ctx context.Context, p *app.Repository, run nexus.RunID, s *state.State) (accept.Table, error) {
 	var events []nexus.Event
 	for e, err := range p.Journal.Events(ctx, run, 0) {
@@ -61,7 +61,7 @@ func table(ctx context.Context, p *app.Repository, run nexus.RunID, s *state.Sta
 	return accept.TableOf(s, accept.Waivers(events)), nil
 }
 
-// waive puts into the journal that a person does without a criterion.
+// waive records in the journal that a person waives a criterion.
 func waive(ctx context.Context, a *console.Console, run, id, why string) error {
 	p, err := a.Open(ctx, app.ChangeAccess)
 	if err != nil {

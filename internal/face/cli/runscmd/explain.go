@@ -14,15 +14,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/explain"
 )
 
-// explanation is what a model said, as far as it names events.
+// explanation is a model's explanation, limited to statements that name events.
 type explanation struct {
-	Model      string              `json:"model"` // whose words they are
+	Model      string              `json:"model"` // the model that wrote it
 	Money      nexus.Money         `json:"money"`
 	Statements []explain.Statement `json:"statements"`
-	Dropped    []string            `json:"dropped"` // what it said and could not show, with why
+	Dropped    []string            `json:"dropped"` // statements without valid evidence, with the reason
 }
 
-// explained lets a model explain a diagnosis, once it was said what that costs.
+// explained lets a model explain a diagnosis, after it showed the price.
 func explained(ctx context.Context, a *console.Console, p *app.Repository, d diagnosis) (*explanation, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -69,7 +69,7 @@ func explained(ctx context.Context, a *console.Console, p *app.Repository, d dia
 	return x, err
 }
 
-// caseOf returns what is to be explained: the events of the run, or of the task.
+// caseOf returns the case to explain: the events of the run, or of the task.
 func caseOf(d diagnosis) explain.Case {
 	c := explain.Case{About: "why the run is " + d.Status}
 	if d.Task != "" {
@@ -89,7 +89,7 @@ func caseOf(d diagnosis) explain.Case {
 	return c
 }
 
-// drawExplanation draws what a model said, so that nobody takes it for a fact.
+// drawExplanation draws a model's explanation, marked so that nobody mistakes it for a fact.
 func drawExplanation(s view.Style, x *explanation) string {
 	if x == nil {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// measure measures a run and reads from its events how it is doing.
+// measure measures a run and derives its health from its events.
 func measure(ctx context.Context, p *app.Repository, r journal.Run, s *state.State, now time.Time) (*vitals, error) {
 	var book health.Counters
 	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
@@ -27,7 +27,7 @@ func measure(ctx context.Context, p *app.Repository, r journal.Run, s *state.Sta
 	return v, nil
 }
 
-// pulse is what GET /healthz tells: nothing of goals, models or texts.
+// pulse is the answer to GET /healthz: it contains no goals, models or texts.
 type pulse struct {
 	OK      bool       `json:"ok"`
 	Journal string     `json:"journal"` // ok, or that it cannot be read
@@ -38,16 +38,16 @@ type runPulse struct {
 	Run    nexus.RunID       `json:"run"`
 	Status nexus.RunStatus   `json:"status"`
 	OK     bool              `json:"ok"`
-	Gone   bool              `json:"gone,omitzero"` // its process died, lately
-	Alerts []nexus.AlertKind `json:"alerts"`        // that hold
+	Gone   bool              `json:"gone,omitzero"` // its process died recently
+	Alerts []nexus.AlertKind `json:"alerts"`        // active alerts
 	Silent float64           `json:"silent_seconds"`
 }
 
-// recent is how long a run whose process died counts as ill: after that somebody
-// left it so.
+// recent is how long a run whose process died counts as unhealthy: after that the user has
+// abandoned it.
 const recent = time.Hour
 
-// monitor follows the runs that are in progress, each from where it last looked.
+// monitor follows the runs in progress, each from its last check.
 type monitor struct {
 	place *app.Repository
 	now   func() time.Time
@@ -56,7 +56,7 @@ type monitor struct {
 	runs map[nexus.RunID]*state.State
 }
 
-// look says how all runs are doing, and the status of HTTP that this is.
+// look returns the health of all runs, and the HTTP status for it.
 func (m *monitor) look(ctx context.Context) (any, int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -28,8 +28,8 @@ func landCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// land asks for what landed in a run to be on a branch, and does it where
-// no process works on the run.
+// land requests that the landed changes of a run move to a branch, and does that itself if the
+// run is not in progress.
 func land(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, target string) error {
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {
@@ -70,7 +70,7 @@ func land(ctx context.Context, a *console.Console, p *app.Repository, r journal.
 	return a.Answer(v, func(view.Style) string { return v.Delivered() + "\n" })
 }
 
-// safe says where what landed is kept.
+// safe describes where the landed changes are stored.
 func safe(branch string) string {
 	if branch == "" {
 		return "What landed is kept in the state directory, and on no branch yet: nexus land tries again."
@@ -78,7 +78,7 @@ func safe(branch string) string {
 	return "What landed is safe on the branch " + branch + "."
 }
 
-// unlandable says why a run has nothing that could land, and what to do.
+// unlandable returns why a run has no changes that could land, and the next step.
 func unlandable(s *state.State, r journal.Run) (why, hint string) {
 	switch {
 	case len(s.Landings) > 0 || r.Holder != nil:

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// noted shows what the git note of a commit tells of its tree. It reads no
-// journal: the repository alone is enough.
+// noted prints the git note of a commit about its tree. It reads no journal: the repository alone
+// is enough.
 func noted(ctx context.Context, a *console.Console, rev string) error {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {

@@ -14,19 +14,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// logged is what logs prints with --json.
+// logged is the JSON output of logs.
 type logged struct {
 	Run    nexus.RunID  `json:"run"`
 	Events []view.Event `json:"events"`
-	Last   int64        `json:"last"` // of the events that were read: --since takes it
-	More   bool         `json:"more"` // there are events after it
+	Last   int64        `json:"last"` // number of the last event read, for --since
+	More   bool         `json:"more"` // there are later events
 }
 
 // logFlags are the flags of `logs`.
 type logFlags struct {
 	follow, lines bool
 	since         int64
-	limit         int // of events; 0: none
+	limit         int // limit of events; 0: none
 	task          string
 }
 
@@ -71,12 +71,12 @@ func logsCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// unfollowed says how a run stands whose events are not printed any more.
+// unfollowed prints the state of a run whose events are no longer printed.
 func unfollowed(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID) {
 	r, err := p.Run(ctx, string(id))
 	s, replayed := p.Replay(ctx, id)
 	switch {
-	case err != nil || replayed != nil: // how it stands is not known
+	case err != nil || replayed != nil: // the state is unknown
 	case s.Status.Ended():
 		a.Say("run %s is %s; nexus report %s tells more", id, s.Status, id)
 	case r.Holder == nil:
@@ -86,12 +86,12 @@ func unfollowed(ctx context.Context, a *console.Console, p *app.Repository, id n
 	}
 }
 
-// wanted reports whether an event is one that was asked for.
+// wanted reports whether an event matches the flags.
 func (f logFlags) wanted(e nexus.Event) bool {
 	return f.task == "" || view.IsAbout(e.Fact, nexus.TaskID(f.task))
 }
 
-// stream prints events as they come.
+// stream prints events as they arrive.
 func stream(a *console.Console, f logFlags, events iter.Seq2[nexus.Event, error]) error {
 	style, n := a.Style(a.Out), 0
 	for e, err := range events {

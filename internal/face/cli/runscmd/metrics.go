@@ -24,7 +24,7 @@ func metricsCommand(a *console.Console) *cobra.Command {
 				return err
 			}
 			open, err = a.UnfinishedEverywhere(ctx)
-			a.Complain(err) // the runs of the others are there
+			a.Complain(err) // the runs of the other repositories are available
 		} else {
 			p, err := a.Open(ctx, app.ReadAccess)
 			if err != nil {
@@ -42,7 +42,7 @@ func metricsCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// measured reads what the runs of a repository came to, and those that are not over.
+// measured reads the results of a repository's runs, and returns the unfinished ones.
 func measured(ctx context.Context, a *console.Console, p *app.Repository, o *metrics.Of) (open []app.Unfinished, err error) {
 	if o.Past, err = a.History(ctx, p); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func goingOf(a *console.Console, open []app.Unfinished) (all []view.RepositoryRu
 	return all
 }
 
-// measures returns what Prometheus reads of a repository from a server.
+// measures returns the function that serves a repository's metrics to Prometheus.
 func measures(a *console.Console, p *app.Repository) func(context.Context) (text, kind string, err error) {
 	return func(ctx context.Context) (text, kind string, err error) {
 		o := metrics.Of{Version: buildinfo()}
@@ -70,7 +70,7 @@ func measures(a *console.Console, p *app.Repository) func(context.Context) (text
 	}
 }
 
-// buildinfo is the version of this program.
+// buildinfo returns the version of this program.
 func buildinfo() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

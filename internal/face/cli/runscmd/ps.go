@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// going is what ps prints with --json.
+// going is the JSON output of ps.
 type going struct {
 	NeedsYou int                  `json:"needs_you"` // questions and tasks that wait for a person
 	Runs     []view.RepositoryRun `json:"runs"`
@@ -24,7 +24,7 @@ func psCommand(a *console.Console) *cobra.Command {
 		if err != nil && len(all) == 0 {
 			return err
 		}
-		a.Complain(err) // where it is one: the others are there
+		a.Complain(err) // in one repository: the others are available
 		told := going{Runs: []view.RepositoryRun{}}
 		for _, u := range all {
 			g := view.RepositoryRun{Repository: u.Repository, Run: a.RunView(u.Run, u.State)}

@@ -22,16 +22,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// reportFlags are how a report is asked for.
+// reportFlags select the form of a report.
 type reportFlags struct {
 	shape, file, html string
 	pull, csv, state  bool
 }
 
-// shapes are what a report is reportFlags as.
+// shapes lists the formats of a report.
 const shapes = "markdown, pull-request, html, csv, state, json or junit"
 
-// settle reads the flags that are short for a shape.
+// settle resolves the flags that are short for a format.
 func (w *reportFlags) settle(a *console.Console) error {
 	for _, short := range []struct {
 		set   bool
@@ -93,7 +93,7 @@ func reportCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// reported returns what there is to report of a run, masked.
+// reported returns the report of a run, masked.
 func reported(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State) (runreport.Report, error) {
 	t, err := table(ctx, p, r.ID, s)
 	if err != nil {
@@ -114,7 +114,7 @@ func reported(ctx context.Context, a *console.Console, p *app.Repository, r jour
 	return runreport.New(o).Masked(a.Mask.Text)
 }
 
-// projected returns what faces show of a run.
+// projected returns the projection of a run for interfaces.
 func projected(ctx context.Context, p *app.Repository, r journal.Run) (*projection.Projection, error) {
 	shown := projection.New(r.ID, projection.Options{})
 	shown.SetHolder(r.Holder)
@@ -129,7 +129,7 @@ func projected(ctx context.Context, p *app.Repository, r journal.Run) (*projecti
 	return shown, nil
 }
 
-// text writes a report in the shape that was asked for.
+// text writes a report in the requested format.
 func (w *reportFlags) text(a *console.Console, r runreport.Report) (string, error) {
 	switch w.shape {
 	case "junit":
@@ -157,7 +157,7 @@ func (w *reportFlags) text(a *console.Console, r runreport.Report) (string, erro
 	}
 }
 
-// deliver prints a report, or writes it to the file that was named.
+// deliver prints a report, or writes it to the named file.
 func (w *reportFlags) deliver(a *console.Console, text string) error {
 	if w.file == "" {
 		return a.Print(text)
@@ -173,8 +173,8 @@ func unwritable(err error) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the report", Cause: err, Hint: "Give a writable file."}
 }
 
-// drawn returns a report as it is printed: as it is for a file and for a
-// program, and drawn for people on a terminal.
+// drawn returns a report as it is printed: unchanged for a file or a program, and drawn for
+// people on a terminal.
 func drawn(s view.Style, markdown, file string) string {
 	if s.Plain || file != "" {
 		return markdown

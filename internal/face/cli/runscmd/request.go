@@ -20,24 +20,24 @@ import (
 
 var errPatience = errors.New("nobody answered")
 
-// requestResult is what a command that asks for something prints with --json.
+// requestResult is the JSON output of a command that makes a request.
 type requestResult struct {
 	Run     nexus.RunID `json:"run"`
 	Seq     int64       `json:"seq"`     // of the request in the journal
-	Held    bool        `json:"held"`    // somebody conducts the run
+	Held    bool        `json:"held"`    // the run has a conductor
 	Settled bool        `json:"settled"` // the conductor answered
 	Granted bool        `json:"granted"`
 	Why     string      `json:"why,omitzero"`
 }
 
-// request returns a command that puts a request into the journal. Whoever
-// conducts the run grants it; without one it waits for the next.
+// request returns a command that puts a request into the journal. The conductor of the run
+// settles it; without one it waits for the next.
 func request(a *console.Console, use, short string, args int, fill func(args []string) nexus.Request) *cobra.Command {
 	var run string
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
 		wish := fill(args)
 		return asking(ctx, a, run, func(p *app.Repository, r journal.Run) error {
-			if run == "" && wish.Verb == nexus.VerbStop { // what is going on as a whole
+			if run == "" && wish.Verb == nexus.VerbStop { // the improvement loop as a whole
 				loop, err := p.ActiveLoop(ctx)
 				if err != nil {
 					return err
@@ -55,7 +55,7 @@ func request(a *console.Console, use, short string, args int, fill func(args []s
 	return c
 }
 
-// asking opens a run to ask something of it.
+// asking opens a run to make a request to it.
 func asking(ctx context.Context, a *console.Console, run string, do func(p *app.Repository, r journal.Run) error) error {
 	p, err := a.Open(ctx, app.ChangeAccess)
 	if err != nil {
@@ -69,7 +69,7 @@ func asking(ctx context.Context, a *console.Console, run string, do func(p *app.
 	return do(p, r)
 }
 
-// makeRequest makes a request and says what became of it.
+// makeRequest makes a request and prints its result.
 func makeRequest(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, wish nexus.Request) error {
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {
@@ -95,7 +95,8 @@ func makeRequest(ctx context.Context, a *console.Console, p *app.Repository, r j
 	if told.Held {
 		told, err = awaitReply(ctx, p, told)
 	}
-	if err == nil && !told.Settled { // who held it may have ended it, and let go of it without an answer
+	// Its conductor may have ended the run, and released the lease without an answer.
+	if err == nil && !told.Settled {
 		told, err = deliverUnanswered(ctx, a, p, told, wish)
 	}
 	if err != nil {
@@ -128,12 +129,12 @@ func makeRequest(ctx context.Context, a *console.Console, p *app.Repository, r j
 	})
 }
 
-// idles reports whether a run that nobody conducts does already what is asked.
+// idles reports whether a run without a conductor already satisfies the request.
 func idles(wish nexus.Request) bool {
 	return wish.Verb == nexus.VerbPause && wish.Task == "" || wish.Verb == nexus.VerbStop
 }
 
-// command is the word of the command line for what is asked.
+// command returns the command-line word for a request.
 func command(wish nexus.Request) string {
 	if wish.Verb == nexus.VerbResume && wish.Task != "" {
 		return "unpause"
@@ -141,8 +142,8 @@ func command(wish nexus.Request) string {
 	return string(wish.Verb)
 }
 
-// requestProblem says why a request has no sense any more in a run that nobody conducts,
-// and what to do instead; empty where it has.
+// requestProblem returns why a request is pointless in a run without a conductor, and what to do
+// instead; empty if it is not.
 func requestProblem(s *state.State, wish nexus.Request) (why, hint string) {
 	resume := "Continue the run with nexus resume."
 	if s.Status == nexus.StatusDone {
@@ -175,8 +176,8 @@ func requestProblem(s *state.State, wish nexus.Request) (why, hint string) {
 	}
 }
 
-// unasked says why a question cannot be answered any more in a run that nobody
-// conducts, and what to do instead; empty where it can.
+// unasked returns why a question cannot be answered any more in a run without a conductor, and
+// what to do instead; empty if it can.
 func unasked(s *state.State, id string) (why, hint string) {
 	hint = "No question is open in run " + string(s.Run) + "."
 	if asks := s.OpenQuestions(); len(asks) > 0 {
@@ -198,15 +199,15 @@ func unasked(s *state.State, id string) (why, hint string) {
 	return "", ""
 }
 
-// publishes reports whether a request asks for what landed to be published, or
-// answers whether it may be, and nothing else is left to do in the run.
+// publishes reports whether a request publishes the landed changes, or answers whether to publish
+// them, and the run has nothing else left to do.
 func publishes(s *state.State, wish nexus.Request) bool {
 	q := s.Question(wish.ID)
 	return app.CanDeliver(s) && (wish.Verb == nexus.VerbLand || wish.Verb == nexus.VerbAnswer && q != nil && q.AsksToPublish())
 }
 
-// consents says what follows from an answer to whether a plan may start; empty for
-// other answers.
+// consents describes the consequence of an answer about the start of a plan; empty for other
+// answers.
 func consents(s *state.State, wish nexus.Request) string {
 	q := s.Question(wish.ID)
 	switch {
@@ -224,8 +225,8 @@ func consents(s *state.State, wish nexus.Request) string {
 	}
 }
 
-// stop ends a run here and now, as nobody conducts it. It is not done where
-// somebody took it up meanwhile, or where no run may continue.
+// stop ends a run at once in this process, because it has no conductor. It does nothing if
+// another process continued the run in the meantime, or no run may continue.
 func stop(ctx context.Context, a *console.Console, p *app.Repository, run nexus.RunID, wish nexus.Request) (done bool, err error) {
 	if loop, err := loopOf(ctx, p, string(run)); err != nil || loop != "" {
 		return err == nil, cmp.Or(err, stopLoop(ctx, a, p, loop, wish))
@@ -243,7 +244,7 @@ func stop(ctx context.Context, a *console.Console, p *app.Repository, run nexus.
 	return true, a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: granted; run %s is %s\n", run, v.Status) })
 }
 
-// stopLoop ends a loop that nobody conducts.
+// stopLoop ends a loop that has no conductor.
 func stopLoop(ctx context.Context, a *console.Console, p *app.Repository, loop nexus.RunID, wish nexus.Request) error {
 	if err := a.EndLoop(ctx, p, loop, "stopped by "+wish.By); err != nil {
 		return err
@@ -252,7 +253,7 @@ func stopLoop(ctx context.Context, a *console.Console, p *app.Repository, loop n
 	return a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: granted; loop %s has ended\n", loop) })
 }
 
-// deliverUnanswered does here and now what nobody answered, where that ends the run's work.
+// deliverUnanswered does an unanswered request in this process, if that ends the run's work.
 func deliverUnanswered(ctx context.Context, a *console.Console, p *app.Repository, told requestResult, wish nexus.Request) (requestResult, error) {
 	s, err := p.Replay(ctx, told.Run)
 	if err != nil || !publishes(s, wish) {
@@ -261,7 +262,7 @@ func deliverUnanswered(ctx context.Context, a *console.Console, p *app.Repositor
 	return deliver(ctx, a, p, told)
 }
 
-// deliver does what was agreed to, here and now, as no process works on the run.
+// deliver does the agreed publishing in this process, because the run is not in progress.
 func deliver(ctx context.Context, a *console.Console, p *app.Repository, told requestResult) (requestResult, error) {
 	v, err := progress.Deliver(ctx, a, p, told.Run)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {

@@ -42,8 +42,8 @@ func retryCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// back fills in which round a wish goes back to, and sees that it can. What
-// the conductor finds out later may still keep it from that.
+// back fills in the round that a request goes back to, and checks that it can. The conductor may
+// still refuse it later.
 func back(ctx context.Context, p *app.Repository, run nexus.RunID, wish *nexus.Request, round string) error {
 	s, err := p.Replay(ctx, run)
 	if err != nil {
@@ -51,7 +51,7 @@ func back(ctx context.Context, p *app.Repository, run nexus.RunID, wish *nexus.R
 	}
 	t := s.Task(wish.Task)
 	if t == nil || t.Landed != nil {
-		return nil // the request itself is told so
+		return nil // the request itself reports it
 	}
 	id, number, named := strings.Cut(round, "/")
 	n, err := strconv.Atoi(number)
@@ -83,8 +83,8 @@ func back(ctx context.Context, p *app.Repository, run nexus.RunID, wish *nexus.R
 	return err
 }
 
-// unmerged says why the result of a round cannot be put onto the tip as it is
-// now, empty where it can.
+// unmerged returns why the result of a round cannot be merged onto the current tip, empty if it
+// can.
 func unmerged(ctx context.Context, p *app.Repository, s *state.State, r *state.Round) (string, error) {
 	if r.Base == s.Tip {
 		return "", nil
@@ -96,8 +96,8 @@ func unmerged(ctx context.Context, p *app.Repository, s *state.State, r *state.R
 	return fmt.Sprintf("round %d of %s does not merge with what landed since: %s", r.Round, r.Attempt, strings.Join(m.Conflicts, ", ")), nil
 }
 
-// retried says what comes of another chance: what the next attempt starts from,
-// and, where no process works on the run, that nothing continues by itself.
+// retried describes the result of a retry: the starting point of the next attempt and, if the run
+// is not in progress, that nothing continues by itself.
 func retried(t *state.Task, wish nexus.Request, told requestResult) string {
 	text := "retry: granted"
 	if !told.Granted {

@@ -26,7 +26,7 @@ func reviseCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// revise asks for a criterion to say something else.
+// revise requests a new text for a criterion.
 func revise(ctx context.Context, a *console.Console, run string, r nexus.Request) error {
 	p, err := a.Open(ctx, app.ChangeAccess)
 	if err != nil {

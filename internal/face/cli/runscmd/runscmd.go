@@ -1,6 +1,6 @@
-// Package runscmd holds the commands that steer runs and show how they go.
-// They read the journal and append requests to it, so they work from any
-// process, while a run continues and when none does.
+// Package runscmd implements the commands that steer runs and show their progress. They read the
+// journal and append requests to it, so they work from any process, whether a run is in progress
+// or not.
 package runscmd
 
 import (

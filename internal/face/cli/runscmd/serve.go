@@ -26,10 +26,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// Served is what nexus serve prints with --json.
+// Served is the JSON output of nexus serve.
 type Served struct {
 	Address  string   `json:"address"`
-	URL      string   `json:"url"` // lets a browser in, unless the token is one that was set
+	URL      string   `json:"url"` // logs a browser in, unless the token was set by the user
 	Channels []string `json:"channels"`
 }
 
@@ -69,8 +69,8 @@ func serveCommand(a *console.Console, execute host.Execute) *cobra.Command {
 	return c
 }
 
-// Serve serves a repository on loopback until the context ends. Began hears where,
-// before anything is served.
+// Serve serves a repository on loopback until the context ends. It calls began with the address
+// before it serves anything.
 func Serve(ctx context.Context, a *console.Console, execute host.Execute, began func(Served) error) error {
 	return open(ctx, a, execute, serveFlags{}, began)
 }
@@ -94,7 +94,7 @@ func open(ctx context.Context, a *console.Console, execute host.Execute, f serve
 	return serve(ctx, a, execute, crew, settings.Notify, f, began)
 }
 
-// options returns how the server is reached, also with the error that this does not fit.
+// options returns the options of the server, also together with an error about them.
 func (f serveFlags) options(crew channelsetup.Channels) (web.Options, error) {
 	o, err := channelsetup.Page(crew.App, crew.Set)
 	o.Public, o.Hosts, o.TLSCert, o.TLSKey, o.BehindProxy, o.Forwarded = f.public, f.hosts, f.cert, f.key, f.proxy, f.forwarded
@@ -156,11 +156,10 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew c
 		}
 		return err
 	}
-	return context.Cause(work) // what is shown cannot be followed any more
+	return context.Cause(work) // the shown data cannot be followed any more
 }
 
-// Show returns what the pages and the API show of a repository, and how they
-// change something.
+// Show returns the content and the actions of a repository's pages and API.
 func Show(ctx context.Context, a *console.Console, execute host.Execute, p *app.Repository) (web.Shown, error) {
 	blobs, err := p.Blobs()
 	if err != nil {
@@ -178,7 +177,7 @@ func Show(ctx context.Context, a *console.Console, execute host.Execute, p *app.
 	return web.Shown{Site: site, Feed: api.OpenFeed(p.Journal, head), Say: a.Say}, nil
 }
 
-// act runs command lines in the name of persons, those that their role may run.
+// act returns a function that runs command lines on behalf of persons, if their role allows it.
 func act(a *console.Console, execute host.Execute) access.Act {
 	return func(ctx context.Context, by access.Person, o access.Order) access.Result {
 		if needed := access.Least(o.Args); !by.May(needed) {
@@ -189,7 +188,8 @@ func act(a *console.Console, execute host.Execute) access.Act {
 		}
 		args := o.Args
 		if a.Dir != "" {
-			args = append([]string{"-C", a.Dir}, args...) // a run in the background starts where the server did
+			// A run in the background starts in the directory of the server.
+			args = append([]string{"-C", a.Dir}, args...)
 		}
 		order := host.Invocation{Args: args, Stdin: o.Stdin, Actor: by.Actor(), Leaves: true, Person: true, Watched: true}
 		r := host.Host{Console: a, Execute: execute}.Run(ctx, order)
@@ -201,11 +201,11 @@ func act(a *console.Console, execute host.Execute) access.Act {
 	}
 }
 
-// tell lets people hear what happens in all runs, until what it returns is called.
+// tell sends notifications about all runs, until the returned function is called.
 func tell(ctx context.Context, crew channelsetup.Channels, told config.Notify) (stop func(), err error) {
 	d, err := noticesetup.Notifier(crew.App, crew.Place, told, crew.Say)
 	if err != nil {
-		crew.Say("%s", err) // the ways that work go on
+		crew.Say("%s", err) // the working channels continue
 	}
 	if len(d.Ways) == 0 {
 		return func() {}, nil

@@ -15,16 +15,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 )
 
-// holder is a person as serve token prints them.
+// holder is a person in the output of serve token.
 type holder struct {
 	Name  string      `json:"name"`
 	Role  access.Role `json:"role"`
-	Actor string      `json:"actor"`           // under which the journal has what they do
-	Made  time.Time   `json:"made,omitzero"`   //
+	Actor string      `json:"actor"` // the author of their actions in the journal
+	Made  time.Time   `json:"made,omitzero"`
 	Token string      `json:"token,omitempty"` // printed once
 }
 
-// tokenCommand returns the commands on who may use the server.
+// tokenCommand returns the commands that manage the users of the server.
 func tokenCommand(a *console.Console) *cobra.Command {
 	book := func(ctx context.Context, f func(access.Book) error) error {
 		p, err := a.Open(ctx, app.CreateAccess)

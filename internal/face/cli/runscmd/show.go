@@ -20,7 +20,7 @@ import (
 )
 
 func showCommand(a *console.Console) *cobra.Command {
-	var run string // the newest if not given
+	var run string // empty: the newest
 	var raw bool
 	c := a.Command("show [RUN|TASK|ATTEMPT|SESSION] [--run RUN] [--json|--raw]", "print the details of a run, a task, an attempt or a session", func(ctx context.Context, args []string) error {
 		if len(args) == 0 {
@@ -66,7 +66,7 @@ func showCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// showSession prints a session as it was said, or what it sent.
+// showSession prints a session's messages, or its raw requests.
 func showSession(ctx context.Context, a *console.Console, run string, id nexus.SessionID, raw bool) error {
 	return a.ReadRun(ctx, run, func(p *app.Repository, r journal.Run, _ *state.State) error {
 		store, err := p.Blobs()
@@ -107,7 +107,7 @@ func showRun(ctx context.Context, a *console.Console, run string) error {
 	})
 }
 
-// report returns the text of a task's escalation report, where there is one.
+// report returns the text of a task's escalation report; empty if there is none.
 func report(p *app.Repository, hash string) string {
 	if hash == "" {
 		return ""

@@ -19,25 +19,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// verifyOrder says what is wanted.
+// verifyOrder holds the options of nexus verify.
 type verifyOrder struct {
 	Run  string // empty: the newest
-	List bool   // print a checklist, and ask nobody
-	From string // file with an edited one; - is standard input
-	Plan string // file for a plan that fixes what is wrong; empty: standard output
+	List bool   // print a checklist without asking
+	From string // file with an edited checklist; - is standard input
+	Plan string // file for a plan that fixes the problems; empty: standard output
 }
 
-// signedOff is what came of it: the object of `nexus verify`.
+// signedOff is the result and the JSON output of `nexus verify`.
 type signedOff struct {
 	Run     nexus.RunID            `json:"run"`
 	By      string                 `json:"by,omitzero"`
 	Answers []accept.SignOffAnswer `json:"answers"`
-	Unmet   int                    `json:"unmet"`   // that nobody waived or signed off
-	Unknown int                    `json:"unknown"` // likewise
+	Unmet   int                    `json:"unmet"`   // unmet criteria that were neither waived nor signed off
+	Unknown int                    `json:"unknown"` // unknown ones, likewise
 	Plan    *nexus.Plan            `json:"plan,omitempty"`
 }
 
-// verifier is one run with what waits for a person in it.
+// verifier is one run with its criteria that wait for a person.
 type verifier struct {
 	a     *console.Console
 	p     *app.Repository
@@ -47,7 +47,7 @@ type verifier struct {
 	items []accept.SignOffItem
 }
 
-// judgeByHand lets a person look at what waits for one, and records what they say.
+// judgeByHand lets a person check the criteria that wait for one, and records the answers.
 func judgeByHand(ctx context.Context, a *console.Console, o verifyOrder) error {
 	run := o.Run
 	var answers []accept.SignOffAnswer
@@ -103,7 +103,7 @@ func judgeByHand(ctx context.Context, a *console.Console, o verifyOrder) error {
 	return d.record(ctx, o, answers)
 }
 
-// look reads the run as it is now.
+// look reads the current state of the run.
 func (d *verifier) look(ctx context.Context, run string) error {
 	r, err := d.p.Run(ctx, run)
 	if err != nil {
@@ -127,7 +127,7 @@ func (d *verifier) look(ctx context.Context, run string) error {
 	return nil
 }
 
-// most bounds a checklist that is read.
+// most limits the size of a checklist, in bytes.
 const most = 1 << 20
 
 // loadAnswers reads an edited checklist.
@@ -158,8 +158,8 @@ func loadAnswers(a *console.Console, file string) (nexus.RunID, []accept.SignOff
 	return run, answers, nil
 }
 
-// walk asks the person who is there about each criterion. What they end early
-// is skipped.
+// walk asks the person at the terminal about each criterion. If they stop early, the rest is
+// skipped.
 func (d *verifier) walk(ctx context.Context) []accept.SignOffAnswer {
 	in := d.a.Keyboard()
 	ask := func(text string) (string, bool) {
@@ -196,8 +196,7 @@ func (d *verifier) walk(ctx context.Context) []accept.SignOffAnswer {
 	return answers
 }
 
-// record puts the answers into the journal, and offers a plan for what is
-// wrong.
+// record puts the answers into the journal, and offers a plan that fixes the problems.
 func (d *verifier) record(ctx context.Context, o verifyOrder, answers []accept.SignOffAnswer) error {
 	out := signedOff{Run: d.run, By: d.a.User(), Answers: append([]accept.SignOffAnswer{}, answers...)}
 	for _, answer := range answers {
@@ -235,7 +234,7 @@ func (d *verifier) record(ctx context.Context, o verifyOrder, answers []accept.S
 	return nil
 }
 
-// offer writes a plan where it is wanted.
+// offer writes a plan if it was requested.
 func (d *verifier) offer(o verifyOrder, p nexus.Plan) error {
 	if err := plan.Check(p, d.s.Limits.Size); err != nil {
 		d.a.Say("edit the plan before you run it: %s", view.Clean(err.Error()))

@@ -15,17 +15,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// statusResult is what status prints with --json.
+// statusResult is the JSON output of status.
 type statusResult struct {
 	view.Run
-	Criteria []view.CriteriaCount   `json:"criteria,omitempty"` // of each task that has some
-	Groups   []accept.Group         `json:"groups,omitempty"`   // of tasks, where the plan has some
+	Criteria []view.CriteriaCount   `json:"criteria,omitempty"` // of each task that has criteria
+	Groups   []accept.Group         `json:"groups,omitempty"`   // groups of tasks, if the plan has some
 	Tried    []accept.TriedCheck    `json:"checks_tried,omitempty"`
-	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
-	Health   *vitals                `json:"health,omitempty"`  // where it was asked for
+	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // earlier runs' criteria, checked before it began
+	Health   *vitals                `json:"health,omitempty"`  // if requested
 }
 
-// before returns what was tried before a run began.
+// before returns the checks that were done before a run began.
 func before(ctx context.Context, p *app.Repository, run nexus.RunID) ([]accept.EarlierResult, error) {
 	var events []nexus.Event
 	for e, err := range p.Journal.Events(ctx, run, 0) {
@@ -39,7 +39,7 @@ func before(ctx context.Context, p *app.Repository, run nexus.RunID) ([]accept.E
 	return accept.EarlierResults(events), nil
 }
 
-// planned returns the tasks of a run as they are planned now.
+// planned returns the tasks of a run's current plan.
 func planned(s *state.State) []nexus.Task {
 	all := make([]nexus.Task, len(s.Tasks))
 	for i, t := range s.Tasks {
@@ -76,7 +76,7 @@ func statusCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// tellStatus returns where a run stands, measured where that was asked for.
+// tellStatus returns the status of a run, with measurements if requested.
 func tellStatus(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State, measured bool) (statusResult, error) {
 	t, err := table(ctx, p, r.ID, s)
 	if err != nil {
@@ -101,12 +101,11 @@ func tellStatus(ctx context.Context, a *console.Console, p *app.Repository, r jo
 	return v, err
 }
 
-// statusOfLoop shows a loop, where it is one that is named, or where one is tended and none
-// is named.
+// statusOfLoop shows a loop: the named one or, without a name, the active one.
 func statusOfLoop(ctx context.Context, a *console.Console, name string) (shown bool, err error) {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil || p.Journal == nil {
-		return false, nil // who looks for a run says so
+		return false, nil // the search for a run reports it
 	}
 	defer p.Close()
 	r, err := loopOf(ctx, p, name)
@@ -116,8 +115,8 @@ func statusOfLoop(ctx context.Context, a *console.Console, name string) (shown b
 	return true, a.ShowLoop(ctx, p, r)
 }
 
-// loopOf returns the loop that a name means, or the one that is tended where there is no
-// name; empty where it is none.
+// loopOf returns the loop with that name or, without a name, the active one; empty if it is not a
+// loop.
 func loopOf(ctx context.Context, p *app.Repository, name string) (nexus.RunID, error) {
 	if name == "" {
 		r, err := p.ActiveLoop(ctx)

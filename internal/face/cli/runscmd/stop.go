@@ -48,22 +48,21 @@ func stopCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// switched is what the commands around the kill switch print with --json.
+// switched is the JSON output of the kill switch commands.
 type switched struct {
-	Thrown *killswitch.Stop `json:"thrown"`         // nil: nothing keeps runs from starting
-	Lifted []string         `json:"lifted"`         // files that were removed
-	Runs   []underWay       `json:"runs,omitempty"` // that were under way
+	Thrown *killswitch.Stop `json:"thrown"`         // nil: nothing prevents runs from starting
+	Lifted []string         `json:"lifted"`         // removed files
+	Runs   []underWay       `json:"runs,omitempty"` // runs that were in progress
 }
 
 type underWay struct {
 	State string      `json:"state"` // directory of the repository's journal
 	Run   nexus.RunID `json:"run"`
 	PID   int         `json:"pid"`
-	Ended bool        `json:"ended"` // nobody conducts it any more
+	Ended bool        `json:"ended"` // it has no conductor any more
 }
 
-// throwSwitch makes the file, and waits a while until the runs that were under
-// way heard of it.
+// throwSwitch creates the file, and waits a while until the runs in progress have stopped.
 func throwSwitch(ctx context.Context, a *console.Console, here bool, why string) error {
 	dir, states := a.StateHome(), filepath.Join(a.StateHome(), "*", "journal.db")
 	if here {
@@ -81,7 +80,7 @@ func throwSwitch(ctx context.Context, a *console.Console, here bool, why string)
 	known := make([][]underWay, len(found)) // before the switch: a run may end at once
 	soon, done := context.WithTimeoutCause(ctx, killswitch.Tick, errPatience)
 	for i, path := range found {
-		known[i], _ = conductedRuns(soon, path) // what cannot be read is not waited for
+		known[i], _ = conductedRuns(soon, path) // it does not wait for unreadable journals
 	}
 	done()
 	if err := killswitch.Throw(dir, strings.TrimSpace(why+" (by "+a.User()+")")); err != nil {
@@ -109,7 +108,7 @@ func throwSwitch(ctx context.Context, a *console.Console, here bool, why string)
 	})
 }
 
-// conductedRuns returns the runs of a journal that somebody conducts.
+// conductedRuns returns the runs of a journal that have a conductor.
 func conductedRuns(ctx context.Context, path string) ([]underWay, error) {
 	j, err := journal.Open(ctx, path, journal.Options{ReadOnly: true, Now: time.Now}) //nolint:forbidigo // leases run by the clock
 	if err != nil {
@@ -126,15 +125,15 @@ func conductedRuns(ctx context.Context, path string) ([]underWay, error) {
 	return all, err
 }
 
-// waitUntilStopped waits until nobody conducts a run of a journal, and returns those that
-// were known to be under way, and others that still are.
+// waitUntilStopped waits until no run of a journal has a conductor. It returns the runs that were
+// in progress, and others that still are.
 func waitUntilStopped(ctx context.Context, path string, known []underWay) []underWay {
 	beat := time.NewTicker(killswitch.Tick)
 	defer beat.Stop()
 	for {
 		now, err := conductedRuns(ctx, path)
 		if err != nil {
-			return known // nobody knows of the others
+			return known // the others are unknown
 		}
 		runs := func(w underWay) bool {
 			return slices.ContainsFunc(now, func(n underWay) bool { return n.Run == w.Run })
@@ -158,8 +157,7 @@ func waitUntilStopped(ctx context.Context, path string, known []underWay) []unde
 	}
 }
 
-// liftSwitch removes the files that are the user's to remove, and says what
-// still stands.
+// liftSwitch removes the files that the user may remove, and prints the remaining ones.
 func liftSwitch(ctx context.Context, a *console.Console) error {
 	dirs, state := []string{a.StateHome()}, ""
 	if p, err := a.Open(ctx, app.ReadAccess); err == nil {
@@ -180,7 +178,7 @@ func liftSwitch(ctx context.Context, a *console.Console) error {
 		return failed
 	}
 	if told.Thrown = a.KillSwitch(state).ActiveStop(); told.Thrown != nil {
-		return told.Thrown.Err() // the machine's: not the user's to lift
+		return told.Thrown.Err() // set for the machine: the user cannot lift it
 	}
 	return a.Answer(told, func(view.Style) string {
 		if len(told.Lifted) == 0 {

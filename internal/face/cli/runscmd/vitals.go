@@ -17,17 +17,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// vitals are what is told of how a run is doing.
+// vitals are the measurements of a run's health.
 type vitals struct {
 	health.Report
 	Machine   health.Sample         `json:"machine"`
-	Total     proc.Usage            `json:"total"`                // of all processes of the run, with the conductor
-	Conductor *proc.Usage           `json:"conductor,omitempty"`  // none where no process works on the run on this machine
-	Processes map[string]proc.Usage `json:"by_attempt,omitempty"` // what agents and gates have started, by attempt
+	Total     proc.Usage            `json:"total"`                // of all processes, including the conductor
+	Conductor *proc.Usage           `json:"conductor,omitempty"`  // nil if the run is not in progress here
+	Processes map[string]proc.Usage `json:"by_attempt,omitempty"` // processes of agents and gates, by attempt
 	Disk      map[string]int64      `json:"disk_by_attempt,omitempty"`
 }
 
-// drawVitals draws how a run is doing.
+// drawVitals draws the health of a run.
 func drawVitals(s view.Style, v vitals) string {
 	var b strings.Builder
 	word := s.Good("healthy")
@@ -61,7 +61,7 @@ func drawVitals(s view.Style, v vitals) string {
 	return b.String() + failing(s, v.Report)
 }
 
-// used is the table of who uses what.
+// used draws the table of resource usage.
 func used(s view.Style, v vitals) string {
 	rows := [][]string{}
 	row := func(name string, u proc.Usage, disk int64, heard string) {
@@ -93,7 +93,7 @@ func used(s view.Style, v vitals) string {
 	return view.Table(s, []string{"", "memory", "cpu", "processes", "threads", "files", "disk", "heard of"}, rows)
 }
 
-// failing is the table of what fails.
+// failing draws the table of failures.
 func failing(s view.Style, r health.Report) string {
 	rows := [][]string{}
 	add := func(what, name string, x health.Share) {
@@ -114,7 +114,7 @@ func failing(s view.Style, r health.Report) string {
 	return "\n" + view.Table(s, []string{"", "name", "all", "failed", "rate"}, rows)
 }
 
-// use measures what a run uses whose state lies in dir.
+// use measures the resources of a run whose state is in dir.
 func (v *vitals) use(dir string, r journal.Run, working []state.WorkerHeartbeat) {
 	v.Processes, v.Disk = proc.Owned(string(r.ID)), map[string]int64{}
 	for _, u := range v.Processes {
@@ -133,10 +133,10 @@ func (v *vitals) use(dir string, r journal.Run, working []state.WorkerHeartbeat)
 	}
 }
 
-// mostFiles bounds how many files of an attempt are looked at.
+// mostFiles limits the files of an attempt that are measured.
 const mostFiles = 200_000
 
-// size returns the bytes on disk below a directory.
+// size returns the disk usage below a directory, in bytes.
 func size(dir string) (sum int64) {
 	n := 0
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -151,7 +151,7 @@ func size(dir string) (sum int64) {
 			return nil //nolint:nilerr // as above
 		}
 		if at, ok := info.Sys().(*syscall.Stat_t); ok {
-			sum += at.Blocks * 512 // the kernel's unit, whatever the disk's
+			sum += at.Blocks * 512 // the kernel's unit, for every disk
 		}
 		return nil
 	})

@@ -25,20 +25,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// written is what came of the command.
+// written is the result of the command.
 type written struct {
 	Run     nexus.RunID `json:"run,omitzero"`
 	Name    string      `json:"name,omitzero"`
-	File    string      `json:"file,omitzero"` // relative to the repository; empty: none was written
+	File    string      `json:"file,omitzero"` // relative to the repository; empty: not written
 	Depth   spec.Depth  `json:"depth"`
-	Reasons []string    `json:"reasons"`           // why it goes so deep
+	Reasons []string    `json:"reasons"`           // reasons for the depth
 	Reports []string    `json:"reports,omitempty"` // files of the research
 	Money   nexus.Money `json:"money"`
 	Spec    *spec.Spec  `json:"spec,omitempty"`
-	Warning string      `json:"warning,omitzero"` // why it is not as deep as it was to be
+	Warning string      `json:"warning,omitzero"` // why it is less deep than requested
 }
 
-// order is what a person wants of the command.
+// order holds the options of the command.
 type order struct {
 	goal, name, depth string
 	research, force   bool
@@ -123,7 +123,7 @@ func write(ctx context.Context, a *console.Console, o order) (written, error) {
 	return w, err
 }
 
-// aim says which file an order writes, and how deep its spec goes.
+// aim determines the file of an order, and the depth of its spec.
 func aim(ctx context.Context, a *console.Console, o order) (written, error) {
 	if err := plan.CheckGoal(o.goal); err != nil {
 		return written{}, err
@@ -153,8 +153,8 @@ func aim(ctx context.Context, a *console.Console, o order) (written, error) {
 	return w, a.CheckSandbox(!a.Person())
 }
 
-// ask has the spec written, or takes up the run that writes it, and keeps what came of it. A file that somebody wrote
-// meanwhile is replaced only by force.
+// ask lets agents write the spec, or continues the run that writes it, and stores the result. A
+// file that another person wrote in the meantime is replaced only with force.
 func ask(ctx context.Context, a *console.Console, p *app.Repository, o progress.Order, w *written, force bool) error {
 	var s *state.State
 	var err error
@@ -216,7 +216,7 @@ func reports(s *state.State) []nexus.SpecReport {
 	}
 }
 
-// unwrittenSpec says why a run wrote no spec.
+// unwrittenSpec returns the reason why a run wrote no spec.
 func unwrittenSpec(s *state.State, err error) error {
 	if f := s.Spec.Failed; f != nil {
 		return &nexus.Error{
@@ -233,7 +233,7 @@ func unwrittenSpec(s *state.State, err error) error {
 	return err
 }
 
-// begun returns the run that writes a spec that a name means, the last one without a name.
+// begun returns the named run that writes a spec, the last one without a name.
 func begun(ctx context.Context, p *app.Repository, name string) (*state.State, error) {
 	all, err := p.Runs(ctx)
 	if err != nil {
@@ -254,7 +254,7 @@ func begun(ctx context.Context, p *app.Repository, name string) (*state.State, e
 	return nil, app.NotFound("run that writes a spec", cmp.Or(name, "here"), "Start one with nexus spec GOAL.")
 }
 
-// depth says how deep the spec goes, and why.
+// depth returns the depth of the spec, with the reasons.
 func depth(ctx context.Context, a *console.Console, o order) (spec.Depth, []string, error) {
 	switch d := spec.Depth(o.depth); d {
 	case spec.Quick, spec.Standard, spec.Deep:
@@ -297,7 +297,7 @@ func unwritten(name string, err error) error {
 	return &nexus.Error{Code: nexus.CodeStorage, Message: "write " + name, Cause: err, Hint: "Make the folder writable, and try again."}
 }
 
-// drawWritten says what came of the command, and what to do next.
+// drawWritten draws the result of the command and the next step.
 func drawWritten(s view.Style, w written) string {
 	why := strings.Join(w.Reasons, "; ")
 	if w.File == "" {

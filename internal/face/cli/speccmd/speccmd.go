@@ -1,4 +1,5 @@
-// Package speccmd holds the commands that write a spec, and that show what became of what it asks for.
+// Package speccmd implements the commands that write a spec, and show the results of its
+// requirements.
 package speccmd
 
 import (
@@ -12,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Folder is where the specs of a repository are, relative to its root.
+// Folder is the directory of a repository's specs, relative to its root.
 const Folder = ".nexus/specs"
 
 // Commands returns the commands.
@@ -20,10 +21,10 @@ func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{specCommand(a), traceCommand(a)}
 }
 
-// maxProblems is how many things are said to be wrong with a spec.
+// maxProblems limits the reported problems of a spec.
 const maxProblems = 40
 
-// Check says what is wrong with the text of a spec, a line each.
+// Check returns the problems in the text of a spec, one per line.
 func Check(name string, text []byte) error {
 	_, problems := spec.Read(text)
 	if len(problems) == 0 {

@@ -40,7 +40,7 @@ func traceCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// Traced traces what a run or a spec says.
+// Traced traces the requirements of a run or a spec.
 func Traced(ctx context.Context, a *console.Console, name string) (trace.Trace, error) {
 	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
@@ -66,8 +66,7 @@ func Traced(ctx context.Context, a *console.Console, name string) (trace.Trace, 
 	return trace.TraceSpec(text, "", all), err
 }
 
-// specText returns the text of the spec that a name means, as a file or as a name of one; empty where it
-// means none.
+// specText returns the text of a spec, named by file or by name; empty if there is none.
 func specText(a *console.Console, name string) (string, error) {
 	if name == "" {
 		return "", nil
@@ -95,8 +94,8 @@ func specText(a *console.Console, name string) (string, error) {
 	return "", nil
 }
 
-// Past returns what the runs of a repository came to, the newest first; lands says whether what one landed is where
-// it is to be.
+// Past returns the results of the repository's runs, the newest first; lands reports whether the
+// landed changes of a run are on their target.
 func Past(ctx context.Context, p *app.Repository, lands func(*state.State) bool) ([]trace.PastRun, error) {
 	runs, err := p.Runs(ctx)
 	if err != nil {
@@ -115,7 +114,7 @@ func Past(ctx context.Context, p *app.Repository, lands func(*state.State) bool)
 	return all, nil
 }
 
-// criteria returns a run and what is known of its criteria.
+// criteria returns a run and the known results of its criteria.
 func criteria(ctx context.Context, p *app.Repository, run nexus.RunID) (*state.State, []accept.Row, error) {
 	s, err := p.Replay(ctx, run)
 	if err != nil {

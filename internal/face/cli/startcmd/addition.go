@@ -17,13 +17,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// Addition is something more to do, as a command line gives it.
+// Addition is additional work as given on a command line.
 type Addition struct {
 	Text, Check, Priority, Kind string
 	Files, Needs                []string
 }
 
-// Flags are the flags of every command that takes one.
+// Flags adds the flags of every command that accepts an addition.
 func (w *Addition) Flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&w.Files, "files", nil, "`PATHS` that it is about, from the root of the repository")
 	f.StringVar(&w.Kind, "type", "", "`KIND` of work: code, test or docs; the default is code")
@@ -31,7 +31,7 @@ func (w *Addition) Flags(f *pflag.FlagSet) {
 	f.StringVar(&w.Check, "check", "", "gate or `COMMAND` that passes when it is done")
 }
 
-// Read fills in the text, and refuses what no task may be.
+// Read fills in the text, and refuses a text that cannot be a task.
 func (w *Addition) Read(_ context.Context, a *console.Console, file string, args []string) error {
 	text := strings.TrimSpace(strings.Join(args, " "))
 	if file != "" {
@@ -89,7 +89,7 @@ func (w *Addition) check(a *console.Console) error {
 	return forbidden(a, w.Text, &p)
 }
 
-// task returns the one task that it is, if it is one.
+// task returns the addition as a single task.
 func (w *Addition) task() nexus.Task {
 	t := plan.Single(w.Text, w.Check).Tasks[0]
 	t.ID, t.Files, t.Priority, t.Kind = "", w.Files, nexus.Priority(w.Priority), nexus.TaskKind(w.Kind)
@@ -99,13 +99,13 @@ func (w *Addition) task() nexus.Task {
 	return t
 }
 
-// Request returns what asks a run to do it; item is that of the backlog, if it is one.
+// Request returns the request for a run to do it; item is the backlog item, if there is one.
 func (w *Addition) Request(item string) nexus.Request {
 	p := nexus.Plan{Version: plan.Version, Goal: w.Text, Tasks: []nexus.Task{w.task()}}
 	return nexus.Request{Verb: nexus.VerbAdd, Item: item, Plan: &p}
 }
 
-// Item returns it as an item of the backlog that waits.
+// Item returns it as a waiting item of the backlog.
 func (w *Addition) Item(by string, now time.Time) workitem.Item {
 	title, rest, _ := strings.Cut(w.Text, "\n")
 	if title = strings.Join(strings.Fields(strings.TrimLeft(title, "# ")), " "); len(title) > 100 {
@@ -117,7 +117,7 @@ func (w *Addition) Item(by string, now time.Time) workitem.Item {
 	}
 }
 
-// AdditionOf returns what an item of the backlog asks for.
+// AdditionOf returns the addition of a backlog item.
 func AdditionOf(i workitem.Item) Addition {
 	return Addition{Text: i.Goal(), Check: i.Check, Priority: string(i.Priority), Kind: string(i.Kind), Files: i.Files}
 }

@@ -66,7 +66,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// outcome says why a session ended without handing in.
+// outcome returns the reason why a session ended without a submission.
 func outcome(said app.Reply) error {
 	var code nexus.Code
 	switch said.Outcome {

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
 )
 
-// emptyBacklog works on all items that wait, in their order.
+// emptyBacklog works on all waiting items, in their order.
 func emptyBacklog(ctx context.Context, a *console.Console, o *progress.Order, args []string) error {
 	if len(args) > 0 || o.Plan != nil {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --backlog were given", Hint: "Give one of them."}
@@ -46,8 +46,8 @@ func emptyBacklog(ctx context.Context, a *console.Console, o *progress.Order, ar
 	return RunItems(ctx, a, p, o, waits)
 }
 
-// FreeItemSlots returns how many more items may be active, 0 where any number may be. The error says
-// what is active, where not so many more may be as are wanted.
+// FreeItemSlots returns how many more items may be active, 0 for no limit. If fewer than wanted
+// may be, the error names the active ones.
 func FreeItemSlots(a *console.Console, all []workitem.Item, wanted int) (int, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -76,8 +76,8 @@ func FreeItemSlots(a *console.Console, all []workitem.Item, wanted int) (int, er
 	}
 }
 
-// RunItems begins a run that works on items of the backlog, in their order, and writes down what
-// came of them.
+// RunItems begins a run that works on items of the backlog, in their order, and records the
+// results in them.
 func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order, items []workitem.Item) error {
 	titles := make([]string, len(items))
 	for n, i := range items {
@@ -112,7 +112,7 @@ func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *pro
 			told(id)
 		}
 		if err := own(ctx, store, items, id); err != nil {
-			a.Complain(err) // the journal knows, and the next command writes it down
+			a.Complain(err) // the journal has it, and the next command records it
 		}
 	}
 	err := progress.RunAndShow(ctx, a, p, *o)
@@ -125,8 +125,8 @@ func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *pro
 	return err
 }
 
-// QueueItems marks items as those that a run is about to have; empty for one that has no name yet.
-// One that does not wait any more is refused.
+// QueueItems assigns waiting items to a run that is about to begin; the run is empty if it has no
+// ID yet. An item that no longer waits is refused.
 func QueueItems(ctx context.Context, store backlog.Store, items []workitem.Item, run nexus.RunID) error {
 	return store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
 		return pick(all, items, func(i *workitem.Item) error {
@@ -142,21 +142,21 @@ func QueueItems(ctx context.Context, store backlog.Store, items []workitem.Item,
 	})
 }
 
-// own writes down which run has items.
+// own records which run works on items.
 func own(ctx context.Context, store backlog.Store, items []workitem.Item, run nexus.RunID) error {
 	return store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
 		return pick(all, items, func(i *workitem.Item) error { i.Run = run; return nil })
 	})
 }
 
-// Release lets items wait again that no run was begun for.
+// Release returns items to waiting if no run was begun for them.
 func Release(ctx context.Context, store backlog.Store, items []workitem.Item) error {
 	return store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
 		return pick(all, items, func(i *workitem.Item) error { i.State, i.Run = workitem.Waiting, ""; return nil })
 	})
 }
 
-// pick changes those of all that are among items.
+// pick changes the given items among all.
 func pick(all, items []workitem.Item, change func(*workitem.Item) error) ([]workitem.Item, error) {
 	var changed []workitem.Item
 	for _, i := range all {

@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 )
 
-// clarifyGoal asks the person who is there about a goal that is vague, and makes the
-// order's goal the spec that comes of it. A goal that is clear, or that nobody
-// is there for, stays as it is: then the planner states what it assumes.
+// clarifyGoal asks the person at the terminal about a vague goal, and replaces the order's goal
+// with the resulting spec. A clear goal, or one without a person to ask, stays unchanged; the
+// planner then states its assumptions.
 func clarifyGoal(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order) error {
 	settings, _, err := a.Settings()
 	if err != nil || o.Plan != nil || len(o.Refused) > 0 || o.Yes || o.Headless || !a.Person() {

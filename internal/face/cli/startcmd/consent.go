@@ -19,9 +19,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// setPlanConsent says who agrees to the plan before anything of it is done: whoever gave
-// --yes, beforehand; a person who is asked, where one is at a terminal or the level
-// of approval wants that; else nobody has to.
+// setPlanConsent determines who agrees to the plan before it starts: the user who passed --yes; a
+// person who is asked, if one is at a terminal or the approval level requires it; otherwise no
+// consent is needed.
 func setPlanConsent(a *console.Console, p *app.Repository, o *progress.Order, ask bool) error {
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -37,7 +37,7 @@ func setPlanConsent(a *console.Console, p *app.Repository, o *progress.Order, as
 	return nil
 }
 
-// NewConsentDialog returns how a person at the terminal is asked for consent to a plan.
+// NewConsentDialog returns the dialog that asks a person at the terminal for consent to a plan.
 func NewConsentDialog(a *console.Console, p *app.Repository) progress.ConsentDialog {
 	return &consentDialog{edit: edit{app: a}, place: p}
 }
@@ -49,8 +49,8 @@ type consentDialog struct {
 	place *app.Repository
 }
 
-// Offer implements [progress.ConsentDialog]. Where nothing can be estimated, the plan
-// is shown without.
+// Offer implements [progress.ConsentDialog]. If nothing can be estimated, the plan is shown
+// without an estimate.
 func (g *consentDialog) Offer(ctx context.Context, s *state.State) string {
 	p, style := app.PlanOf(s), g.app.Style(g.app.Err)
 	if err := g.app.Estimate(ctx, g.place, &app.RunOptions{Plan: &p, Spent: s.Ledger.Spent()}); err != nil {
@@ -63,7 +63,7 @@ func (g *consentDialog) Offer(ctx context.Context, s *state.State) string {
 	return text
 }
 
-// drawDiff draws what is different in a plan.
+// drawDiff draws the differences between two plans.
 func drawDiff(s view.Style, before, after []nexus.Task) string {
 	all := plandiff.Diff(before, after)
 	if len(all) == 0 {
@@ -103,7 +103,7 @@ func (g *consentDialog) Close() string {
 	return "Your edited plan, which was not used, is in " + name + ". Correct it, and run it with: nexus run --plan " + name
 }
 
-// Edited reads the plan of a file that is to replace the one that a run has.
+// Edited reads the plan in a file that is to replace a run's plan.
 func Edited(a *console.Console, file string, s *state.State) (*nexus.Plan, error) {
 	data, err := readInput(a, file)
 	if err != nil {
@@ -118,7 +118,7 @@ func Edited(a *console.Console, file string, s *state.State) (*nexus.Plan, error
 	return &p, errors.Join(plan.CheckGoal(p.Goal), forbidden(a, p.Goal, &p), prefer(&p, s.Goal.Goal))
 }
 
-// edited lets a person edit the order's plan until it can be used, or gives up.
+// edited lets a person edit the order's plan until it is valid or they give up.
 func edited(ctx context.Context, a *console.Console, o *progress.Order) error {
 	if !a.Person() {
 		return &nexus.Error{
@@ -140,15 +140,15 @@ func edited(ctx context.Context, a *console.Console, o *progress.Order) error {
 	}
 }
 
-// edit lets a person edit a plan. What does not pass the checks of a plan file
-// is kept, and opened again the next time.
+// edit lets a person edit a plan. A version that fails the checks of a plan file is kept, and
+// opened again the next time.
 type edit struct {
 	app   *console.Console
-	draft []byte // refused; nil where there is none
-	last  []byte // as the person left it last; nil where nothing was edited
+	draft []byte // refused version; nil if there is none
+	last  []byte // last edited version; nil if nothing was edited
 }
 
-// unstarted is why nothing was done. What the person wrote is kept in a file.
+// unstarted returns the error that nothing was done. It saves the edited text in a file.
 func (e *edit) unstarted(message string) error {
 	hint := "Change the goal, or edit the plan: answer e, or save it with nexus plan GOAL --markdown > plan.md and use --plan plan.md."
 	if e.last != nil {
@@ -162,8 +162,8 @@ func (e *edit) unstarted(message string) error {
 	return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: message, Hint: hint}
 }
 
-// open lets a person edit the order's plan, and reports whether it changed. A
-// plan with an error leaves the order as it was.
+// open lets a person edit the order's plan, and reports whether it changed. A plan with an error
+// leaves the order unchanged.
 func (e *edit) open(o *progress.Order) (changed bool, err error) {
 	shown := *o.Plan
 	was := plan.Markdown(shown)
@@ -191,7 +191,7 @@ func (e *edit) open(o *progress.Order) (changed bool, err error) {
 	return !bytes.Equal(data, was), nil
 }
 
-// editor opens a text in the person's editor, and returns what it became.
+// editor opens a text in the person's editor, and returns the edited text.
 func (e *edit) editor(text []byte) ([]byte, error) {
 	file, err := store(text)
 	if err != nil {

@@ -52,8 +52,8 @@ func doctorCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// precheck looks, before a run begins, whether it could. What it finds goes
-// into the run's first facts, or is why there is none.
+// precheck checks, before a run begins, whether it can start. Its notices become the run's first
+// facts; an error prevents the run.
 func precheck(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order) error {
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -84,7 +84,7 @@ func precheck(ctx context.Context, a *console.Console, p *app.Repository, o *pro
 	return nil
 }
 
-// hasCheckCommands reports whether each task of a plan brings a command that shows it.
+// hasCheckCommands reports whether each task of a plan has a command that verifies it.
 func hasCheckCommands(p *nexus.Plan) bool {
 	command := func(c nexus.Criterion) bool { _, ok := detect.Accept(c); return ok }
 	return p != nil && !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return !slices.ContainsFunc(t.Criteria, command) })

@@ -9,8 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// forbidden refuses a goal, or a plan of somebody's, that holds a phrase which
-// the settings forbid.
+// forbidden refuses a goal, or a user's plan, that contains a phrase that the settings forbid.
 func forbidden(a *console.Console, goal string, p *nexus.Plan) error {
 	settings, origins, err := a.Settings()
 	if err != nil || len(settings.Forbidden) == 0 {
@@ -37,8 +36,8 @@ func forbidden(a *console.Console, goal string, p *nexus.Plan) error {
 	return nil
 }
 
-// taskTexts returns all that a task says to whoever does it. What stands one after the
-// other in a prompt is one text.
+// taskTexts returns all texts of a task that its agent receives. Parts that follow each other in
+// a prompt are one text.
 func taskTexts(t nexus.Task) []string {
 	all := []string{string(t.ID), t.Title + ".\n" + t.Brief, t.Group, t.Reason, strings.Join(t.Tags, " "), strings.Join(t.Files, "\n"), strings.Join(t.Keep, "\n")}
 	var criteria []string

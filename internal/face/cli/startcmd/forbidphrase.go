@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	gap   = 12 // words that "*" may stand for
-	stars = 3  // that count in a phrase, so that no text takes long
+	gap   = 12 // words that "*" may match
+	stars = 3  // stars that count in a phrase, so that matching is fast for every text
 )
 
-// findPhrase returns the first forbidden phrase whose words a text has one after
-// the other, whatever their case and what is between them, empty for none. A "*" among
-// them stands for up to twelve words of any kind.
+// findPhrase returns the first forbidden phrase whose words occur one after the other in a text,
+// ignoring case and punctuation between them; empty for none. A "*" among them matches up to
+// twelve words.
 //
-// It reads words, so it keeps honest people from a mistake; what a run may do is
-// decided by the policy for actions, whose words nobody can choose.
+// It compares words, so it protects honest people from mistakes. The policy for actions, whose
+// words nobody can choose, decides what a run may do.
 func findPhrase(text string, phrases []string) string {
 	said := words(text)
 	for _, p := range phrases {
@@ -31,7 +31,7 @@ func findPhrase(text string, phrases []string) string {
 	return ""
 }
 
-// beginsWith reports whether words begin with those that are wanted.
+// beginsWith reports whether words begin with the wanted words.
 func beginsWith(said, want []string) bool {
 	for i, w := range want {
 		if w != "*" {
@@ -70,8 +70,7 @@ func pattern(phrase string) []string {
 	return all
 }
 
-// words returns the words of a text in lower case. What cannot be seen does
-// not part them.
+// words returns the words of a text in lower case. Invisible characters do not separate words.
 func words(text string) []string {
 	text = strings.Map(func(r rune) rune {
 		if sanitize.Hidden(r) && !unicode.IsSpace(r) {

@@ -25,24 +25,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// genesis starts a project from nothing.
+// genesis starts a project from an empty directory.
 type genesis struct {
-	stack string // that was asked for; empty: the one that fits best
-	bare  bool   // nothing is planned after the first commit
+	stack string // requested stack; empty: the best fit
+	bare  bool   // no plan is made after the first commit
 }
 
-// begin takes an idea from an empty directory to a run: interview, stack, a
-// first commit whose gates are green, plan and work.
+// begin turns an idea in an empty directory into a run: interview, stack, a first commit with
+// passed gates, plan and work.
 func (g genesis) begin(ctx context.Context, a *console.Console, dir string, o *progress.Order) error {
 	if err := g.known(o.Goal.Text); err != nil {
-		return err // before anybody is asked, or anything is made
+		return err // before a person is asked, or anything is created
 	}
 	settings, _, err := a.Settings()
 	if err == nil {
 		err = a.CheckModels(settings, o.RunOptions)
 	}
 	if err != nil {
-		return err // nothing is made where nobody could do the work
+		return err // nothing is created if no model could do the work
 	}
 	if dir, err = prepareProjectDir(ctx, a, dir); err != nil {
 		return err
@@ -82,13 +82,13 @@ func (g genesis) begin(ctx context.Context, a *console.Console, dir string, o *p
 	return progress.RunAndShow(ctx, a, p, *o)
 }
 
-// begun reports whether the empty commit is there from which work can start.
+// begun reports whether the empty start commit exists.
 func begun(ctx context.Context, dir string) bool {
 	_, err := git.Find(ctx, dir)
 	return err == nil
 }
 
-// known refuses a stack that cannot be begun with, before anybody is asked.
+// known refuses an unsupported stack before a person is asked.
 func (g genesis) known(idea string) error {
 	_, err := g.choose(idea)
 	return err
@@ -106,9 +106,9 @@ func (g genesis) choose(idea string) (stack.Choice, error) {
 	}
 }
 
-// conceive asks about the idea, or takes up the interview of a call before that
-// was put off. The order's goal is the spec then. It returns what the stack is chosen by,
-// and the interview, nil where there was none.
+// conceive asks about the idea, or continues the postponed interview of an earlier call. The spec
+// then becomes the order's goal. It returns the text for the choice of the stack, and the
+// interview, nil if there was none.
 func conceive(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order) (string, *state.State, error) {
 	settings, _, err := a.Settings()
 	if err != nil || settings.Interview == string(clarify.WhenNever) || spec.Is(o.Goal.Text) {
@@ -153,8 +153,8 @@ func earlierInterview(ctx context.Context, p *app.Repository, idea string) (*sta
 	return nil, nil
 }
 
-// first makes the first commit: the files of the stack's skeleton, once their
-// gates are green in the sandbox. Files that are not are taken away again.
+// first makes the first commit: the files of the stack's skeleton, once their gates pass in the
+// sandbox. If they fail, the files are removed again.
 func (g genesis) first(ctx context.Context, a *console.Console, dir, idea string, by git.Identity) (err error) {
 	c, err := g.choose(idea)
 	if err != nil {
@@ -193,7 +193,7 @@ func (g genesis) first(ctx context.Context, a *console.Console, dir, idea string
 	return nil
 }
 
-// takeAway removes files, and directories that nothing is left in.
+// takeAway removes files, and directories that become empty.
 func takeAway(root *os.Root, files []stack.SkeletonFile) (err error) {
 	for _, f := range files {
 		err = errors.Join(err, root.Remove(f.Path))
@@ -206,8 +206,7 @@ func takeAway(root *os.Root, files []stack.SkeletonFile) (err error) {
 	return err
 }
 
-// green says which gates passed. It is an error where build, lint and tests did
-// not all do so.
+// green returns the passed gates. It is an error if build, lint and tests did not all pass.
 func green(ctx context.Context, a *console.Console) (string, error) {
 	all, err := check.Green(ctx, a)
 	if err != nil {
@@ -235,7 +234,7 @@ func green(ctx context.Context, a *console.Console) (string, error) {
 	return strings.Join(passed, ", ") + " pass", nil
 }
 
-// called is the name of a project in a directory: what every stack takes for one.
+// called returns the name of a project from its directory, valid for every stack.
 func called(dir string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

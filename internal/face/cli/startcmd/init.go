@@ -57,12 +57,12 @@ func initCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// offerAgent says how an agent program can work here, where no model is set up and
-// one is installed and logged in.
+// offerAgent prints how an agent program can be used here, if no model is configured and one is
+// installed and logged in.
 func offerAgent(a *console.Console) {
 	settings, _, err := a.Settings()
 	if err != nil {
-		return // nexus config says what is wrong with them
+		return // nexus config reports the problem
 	}
 	open, err := a.UntrustedAgents(settings)
 	if err != nil || len(open) == 0 {
@@ -72,12 +72,12 @@ func offerAgent(a *console.Console) {
 	a.Say("No model is set up, and %s is logged in: it can do the work. Read what it may do with nexus trust agent %s.", name, name)
 }
 
-// runnable leaves out the gate whose flags the installed golangci-lint would
-// refuse, and says so.
+// runnable removes the gate whose flags the installed golangci-lint would refuse, and returns a
+// note about it.
 func runnable(ctx context.Context, dir string, gates []gate.Gate) (left []gate.Gate, note string) {
 	box, err := sandbox.Find(ctx, sandbox.Auto)
 	if err != nil {
-		box, err = sandbox.Find(ctx, sandbox.Off) // it only tells its version
+		box, err = sandbox.Find(ctx, sandbox.Off) // it only prints its version
 	}
 	if err != nil {
 		return gates, ""
@@ -92,7 +92,7 @@ func runnable(ctx context.Context, dir string, gates []gate.Gate) (left []gate.G
 // file is a file to be written, by its slash-separated name.
 type file struct{ name, text string }
 
-// lay writes all files, or none where one is there already.
+// lay writes all files, or none if one of them exists.
 func lay(dir string, files []file, force bool) error {
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.name))); !errors.Is(err, fs.ErrNotExist) && !force {
@@ -117,8 +117,8 @@ func lay(dir string, files []file, force bool) error {
 	return nil
 }
 
-// plain refuses a name that leads through a link, or to what is no file: who
-// made the repository made that, and it may lead to files of the user's.
+// plain refuses a name that leads through a link, or to something that is not a regular file: the
+// repository's author controls it, and it may point to files of the user.
 func plain(root *os.Root, name string) error {
 	for at := name; at != "."; at = path.Dir(at) {
 		info, err := root.Lstat(at)
@@ -140,7 +140,7 @@ func plain(root *os.Root, name string) error {
 	return nil
 }
 
-// put writes a file again, in the place of one that is there.
+// put writes a file, and replaces an existing one.
 func put(root *os.Root, f file) error {
 	if err := root.MkdirAll(path.Dir(f.name), 0o755); err != nil {
 		return err
@@ -156,7 +156,7 @@ func put(root *os.Root, f file) error {
 	return errors.Join(err, w.Close())
 }
 
-// start is what `init --json` prints.
+// start is the JSON output of `init`.
 type start struct {
 	Dir   string   `json:"dir"`
 	Files []string `json:"files"`
@@ -189,7 +189,7 @@ func drawStart(s view.Style, files []file, gates []gate.Gate) string {
 	return b.String()
 }
 
-// starter returns a nexus.toml that says what holds without it.
+// starter returns a nexus.toml that documents the defaults.
 func starter(gates []gate.Gate, note string) string {
 	var b strings.Builder
 	b.WriteString("#:schema .nexus/nexus.schema.json\n\n# Settings of this project; docs/config.md lists every key. Lines that\n" +

@@ -25,7 +25,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// specDir is where specs are, below the root of the repository.
+// specDir is the directory of specs, below the root of the repository.
 const specDir = ".nexus/specs"
 
 func interviewCommand(a *console.Console) *cobra.Command {
@@ -103,8 +103,7 @@ func askedAbout(ctx context.Context, a *console.Console, o *progress.Order, text
 	return errors.Join(plan.CheckGoal(text), forbidden(a, text, nil))
 }
 
-// begunInterview returns the interview that a name means, the last one without
-// a name.
+// begunInterview returns the named interview, the last one without a name.
 func begunInterview(ctx context.Context, p *app.Repository, name, file string) (nexus.RunID, error) {
 	if file != "" {
 		return "", &nexus.Error{
@@ -144,7 +143,7 @@ func begunInterview(ctx context.Context, p *app.Repository, name, file string) (
 	}
 }
 
-// conductInterview has the interview, or takes it as it is where it is over.
+// conductInterview conducts the interview, or returns the finished one.
 func conductInterview(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order) (*state.State, error) {
 	if o.Run != "" {
 		s, err := p.Replay(ctx, o.Run)
@@ -157,12 +156,12 @@ func conductInterview(ctx context.Context, a *console.Console, p *app.Repository
 	return progress.Interview(ctx, a, p, &asking)
 }
 
-// interviewResult is what nexus interview prints with --json.
+// interviewResult is the JSON output of nexus interview.
 type interviewResult struct {
 	Run          nexus.RunID          `json:"run"`
 	Status       nexus.RunStatus      `json:"status"`
-	File         string               `json:"file,omitzero"` // of the spec; empty: it was not written
-	Clear        bool                 `json:"clear"`         // nothing was asked
+	File         string               `json:"file,omitzero"` // file of the spec; empty: not written
+	Clear        bool                 `json:"clear"`         // no question was needed
 	Depth        string               `json:"depth"`
 	Requirements []nexus.Requirement  `json:"requirements"`
 	Candidates   []nexus.Requirement  `json:"candidates"`
@@ -197,10 +196,10 @@ func saveInterviewSpec(ctx context.Context, a *console.Console, p *app.Repositor
 	return errors.Join(a.Answer(t, func(view.Style) string { return view.CleanText(string(text)) }), err)
 }
 
-// some is never null in JSON.
+// some returns a slice that is never null in JSON.
 func some[T any](all []T) []T { return append([]T{}, all...) }
 
-// sayCorrected says what people's words did to the spec, and what came of it.
+// sayCorrected prints the corrections of people to the spec, and their results.
 func sayCorrected(a *console.Console, i *clarify.Interview) {
 	for _, c := range i.Corrections {
 		for _, l := range c.Lines() {
@@ -209,7 +208,7 @@ func sayCorrected(a *console.Console, i *clarify.Interview) {
 	}
 }
 
-// sayAssumed says what nobody agreed to.
+// sayAssumed prints the assumptions that nobody confirmed.
 func sayAssumed(a *console.Console, i *clarify.Interview) {
 	n := 0
 	for _, as := range i.Assumptions {
@@ -222,8 +221,8 @@ func sayAssumed(a *console.Console, i *clarify.Interview) {
 	}
 }
 
-// place writes a spec where it belongs. One that is there, and says something
-// else, is replaced only by somebody who says so.
+// place writes a spec to its file. An existing spec with another text is replaced only if the
+// user agrees.
 func place(ctx context.Context, a *console.Console, p *app.Repository, made spec.Spec, text []byte, name string, yes, headless bool) (string, error) {
 	if name = cmp.Or(strings.TrimSuffix(name, ".md"), slug(made.Title)); name != slug(name) {
 		return "", &nexus.Error{
@@ -274,7 +273,7 @@ func replace(ctx context.Context, a *console.Console, rel string, headless bool)
 	}
 }
 
-// slug is a title as the name of a file.
+// slug turns a title into a file name.
 func slug(title string) string {
 	name := strings.Join(strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
 	if len(name) > 48 {

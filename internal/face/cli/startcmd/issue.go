@@ -12,9 +12,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 )
 
-// fetchGoal returns the goal that an issue or a text elsewhere holds, where a text is its address or number. It
-// reports false for any other text. Nothing is fetched but what somebody typed on the command line: a file may
-// be a stranger's, and a client that is driven by a model would reach whatever this machine reaches.
+// fetchGoal returns the goal in an issue or a text elsewhere, if text is its address or number.
+// It reports false for any other text. It fetches only addresses that the user typed on the
+// command line: a file may come from a stranger, and a client driven by a model could reach
+// everything that this machine reaches.
 func fetchGoal(ctx context.Context, a *console.Console, o *progress.Order, src *source, text string, typed bool) (goal string, ok bool, err error) {
 	away := strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 	if strings.ContainsAny(text, " \t\n") || !away && !strings.Contains(text, "#") || !typed && !a.Host.Served {
@@ -50,7 +51,7 @@ func fetchGoal(ctx context.Context, a *console.Console, o *progress.Order, src *
 	return strings.TrimSpace(i.Goal(r)), true, nil
 }
 
-// bare is an address without what may be a secret in it.
+// bare returns an address without parts that may be secret.
 func bare(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -60,7 +61,7 @@ func bare(address string) string {
 	return u.String()
 }
 
-// tell says what was read of an issue, and what was not.
+// tell prints which parts of an issue were read, and which were not.
 func tell(a *console.Console, r forge.Ref, i forge.Issue) {
 	a.Say("%s %s: %s", r.Kind, view.Clean(r.Project), view.Clean(i.Title))
 	if i.Closed {

@@ -15,9 +15,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// keepLater puts what an interview found to be wanted later into the backlog, where it
-// waits. What is there already is left as it is, also where a call before was killed
-// in the middle, or where people changed an item since.
+// keepLater puts the requirements that an interview postponed into the backlog as waiting items.
+// It leaves existing items unchanged, also if an earlier call was killed halfway, or people
+// changed an item since.
 func keepLater(ctx context.Context, a *console.Console, p *app.Repository, s *state.State) error {
 	later := s.Interview.Later()
 	if len(later) == 0 || s.Status != nexus.StatusDone {
@@ -47,11 +47,11 @@ func keepLater(ctx context.Context, a *console.Console, p *app.Repository, s *st
 	return nil
 }
 
-// maxItemTitle is how long the title of an item is that is made of a requirement.
+// maxItemTitle limits the title of an item made from a requirement.
 const maxItemTitle = 100
 
-// wantedLater returns the item that a requirement is: the text has all of one that is too long for a title,
-// and the words of the person.
+// wantedLater returns the item for a requirement: the text contains all of a requirement that is
+// too long for a title, and the person's words.
 func wantedLater(r nexus.Requirement) workitem.Item {
 	item := workitem.Item{Title: sanitize.Cut(view.Clean(r.Text), maxItemTitle), Priority: priorityOf(r.Priority)}
 	var text []string
@@ -65,7 +65,7 @@ func wantedLater(r nexus.Requirement) workitem.Item {
 	return item
 }
 
-// priorityOf is how much an item matters that is made of a requirement.
+// priorityOf returns the priority of an item made from a requirement.
 func priorityOf(p nexus.MoSCoW) nexus.Priority {
 	switch p {
 	case nexus.Must:

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// manifest is the answer of nexus prompt SESSION --json.
+// manifest is the JSON output of nexus prompt SESSION.
 type manifest struct {
 	Session  nexus.SessionID `json:"session"`
 	Role     nexus.Role      `json:"role"`
@@ -22,15 +22,15 @@ type manifest struct {
 	Messages []message       `json:"messages"`
 }
 
-// message is a message that a session was sent.
+// message is a message that a session received.
 type message struct {
 	Seq    int64              `json:"seq"` // of its event
 	Why    string             `json:"why"`
-	Tokens int64              `json:"tokens"`          // of its items, about
-	Items  []nexus.PromptItem `json:"items,omitempty"` // none: it is one line of Nexus or what a person said
+	Tokens int64              `json:"tokens"`          // of its items, estimated
+	Items  []nexus.PromptItem `json:"items,omitempty"` // none: it is a single line by Nexus, or a person's message
 }
 
-// manifests prints what the messages were made of that a session was sent.
+// manifests prints the parts of the messages that a session received.
 func manifests(ctx context.Context, a *console.Console, run string, id nexus.SessionID) error {
 	return a.ReadRun(ctx, run, func(p *app.Repository, r journal.Run, _ *state.State) error {
 		store, err := p.Blobs()
@@ -60,7 +60,7 @@ func manifests(ctx context.Context, a *console.Console, run string, id nexus.Ses
 	})
 }
 
-// read fills in the items that a blob holds.
+// read fills in the items from a blob.
 func (t *message) read(hash string, get func(hash string) ([]byte, error)) error {
 	if hash == "" {
 		return nil
@@ -78,7 +78,7 @@ func (t *message) read(hash string, get func(hash string) ([]byte, error)) error
 	return nil
 }
 
-// draw draws a table of each message.
+// draw draws a table for each message.
 func (m manifest) draw(s view.Style) string {
 	var b strings.Builder
 	b.WriteString(s.Fit(s.Bold(view.Clean(string(m.Session)))+"  "+view.Clean(m.Model)) + "\n")
@@ -99,15 +99,15 @@ func (m manifest) draw(s view.Style) string {
 	return b.String()
 }
 
-// manifestHead names the columns of a manifest.
+// manifestHead returns the column titles of a manifest.
 func manifestHead() []string { return []string{"part", "section", "tokens", "because", "cut"} }
 
 func row(s view.Style, i nexus.PromptItem, title string) []string {
 	return []string{i.In, title, view.Number(i.Tokens), view.Clean(i.Reason), s.Warn(view.Clean(cut(i)))}
 }
 
-// titleOf names an item, also one without a heading; first says that it is the
-// first of where it is.
+// titleOf names an item, also one without a heading; first means that it is the first one in its
+// place.
 func titleOf(i nexus.PromptItem, first bool) string {
 	switch {
 	case i.Title != "":
@@ -123,11 +123,11 @@ func titleOf(i nexus.PromptItem, first bool) string {
 	}
 }
 
-// cut says what was cut of an item, and why; empty where nothing was.
+// cut describes the part of an item that was cut, with the reason; empty if nothing was.
 func cut(i nexus.PromptItem) string {
 	switch {
 	case i.Of == 0:
-		return i.Cut // it is not there yet
+		return i.Cut // it is not available yet
 	case i.Tokens == 0:
 		return fmt.Sprintf("left out, %s tokens: %s", view.Number(i.Of), i.Cut)
 	default:

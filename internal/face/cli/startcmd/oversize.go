@@ -12,8 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// divideOversizedTasks divides the tasks of a plan that are too large, as the setting plan.oversize says. The error is that of
-// reading the plan, and stays what it is where it is about anything but sizes.
+// divideOversizedTasks divides the tasks of a plan that are too large, according to the setting
+// plan.oversize. The given error is from reading the plan, and is returned unchanged unless it is
+// about sizes.
 func divideOversizedTasks(ctx context.Context, a *console.Console, o *progress.Order, p nexus.Plan, wrong error) (nexus.Plan, []plan.Division, error) {
 	if !errors.Is(wrong, &nexus.Error{Code: nexus.CodeOversize}) {
 		return p, nil, wrong
@@ -46,7 +47,7 @@ func divideOversizedTasks(ctx context.Context, a *console.Console, o *progress.O
 	return smaller, divisions, nil
 }
 
-// undivided tells whom nobody asks how large tasks are divided.
+// undivided adds the hint how to divide large tasks, for a call without a person to ask.
 func undivided(wrong error) error {
 	e, ok := errors.AsType[*nexus.Error](wrong)
 	if !ok {
@@ -57,7 +58,7 @@ func undivided(wrong error) error {
 	return &told
 }
 
-// sayDivided says what becomes of the tasks that are too large.
+// sayDivided prints how the oversized tasks are divided.
 func sayDivided(a *console.Console, divisions []plan.Division) {
 	for _, d := range divisions {
 		a.Say("  %s", view.Clean(fmt.Sprintf("%s is divided by %s into %s (%s)", d.Task, d.By, nexus.Join(d.Parts), d.Why)))

@@ -94,7 +94,7 @@ func planCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// form names how a plan is drawn; empty: as a table, or as JSON.
+// form returns the output form of a plan; empty: a table, or JSON.
 func form(mermaid, dot, markdown bool) string {
 	switch {
 	case mermaid:
@@ -107,7 +107,7 @@ func form(mermaid, dot, markdown bool) string {
 	return ""
 }
 
-// compared prints what people did to the plan of a run.
+// compared prints the changes of people to the plan of a run.
 func compared(ctx context.Context, a *console.Console, run string) error {
 	if run == "" {
 		return &nexus.Error{
@@ -126,8 +126,8 @@ func compared(ctx context.Context, a *console.Console, run string) error {
 	})
 }
 
-// proposed prints what would be different if a plan in a file were approved in place of that
-// of a run. It gets the checks of every plan file.
+// proposed prints the differences if a plan in a file were approved instead of a run's plan. The
+// plan must pass the checks of every plan file.
 func proposed(ctx context.Context, a *console.Console, run, file string) error {
 	if run == "" {
 		return &nexus.Error{
@@ -143,7 +143,7 @@ func proposed(ctx context.Context, a *console.Console, run, file string) error {
 		was := app.PlanOf(s)
 		answer := struct {
 			Run     nexus.RunID       `json:"run"`
-			Goal    string            `json:"goal,omitempty"` // where it is another one
+			Goal    string            `json:"goal,omitempty"` // if it differs
 			Changes []plandiff.Change `json:"changes"`
 		}{Run: r.ID, Changes: append([]plandiff.Change{}, plandiff.Diff(was.Tasks, now.Tasks)...)}
 		if now.Goal != was.Goal {
@@ -159,11 +159,11 @@ func proposed(ctx context.Context, a *console.Console, run, file string) error {
 	})
 }
 
-// planOrder prints the plan of an order, which is made first where there is none.
+// planOrder prints the plan of an order, and makes it first if there is none.
 func planOrder(ctx context.Context, a *console.Console, o progress.Order, out output) error {
 	if o.Plan != nil {
 		p, err := a.Open(ctx, app.ReadAccess)
-		if err != nil { // a plan can be looked at anywhere
+		if err != nil { // a plan can be shown anywhere
 			return planned(ctx, a, nil, o, out)
 		}
 		defer p.Close()
@@ -180,15 +180,15 @@ func planOrder(ctx context.Context, a *console.Console, o progress.Order, out ou
 	return propose(ctx, a, p, o, out)
 }
 
-// output is how a plan is printed.
+// output selects how a plan is printed.
 type output struct {
-	edit   bool            // a person may change it before
-	form   string          // mermaid, dot or markdown; empty: as a table, or as JSON
-	export foreign.Format  // for another tool; empty: it is for people and Nexus
-	read   *foreign.Import // what became of the file that it was read from; nil: it is ours
+	edit   bool            // a person may edit it before
+	form   string          // mermaid, dot or markdown; empty: a table, or JSON
+	export foreign.Format  // format of another tool; empty: the own format
+	read   *foreign.Import // result of reading another tool's file; nil: own format
 }
 
-// recall fills in the plan of a run that was made before.
+// recall fills in the existing plan of a run.
 func recall(ctx context.Context, a *console.Console, o *progress.Order, run string, args []string) error {
 	if len(args) > 0 {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --run were given", Hint: "Give one of them."}
@@ -206,8 +206,7 @@ func recall(ctx context.Context, a *console.Console, o *progress.Order, run stri
 	})
 }
 
-// another fills in the goal of a run that made a plan which a person refuses: another
-// one is made.
+// another fills in the goal of a run whose plan a person refused, so that another plan is made.
 func another(ctx context.Context, a *console.Console, o *progress.Order, run, why string, args []string) error {
 	switch {
 	case run == "":
@@ -238,7 +237,7 @@ func another(ctx context.Context, a *console.Console, o *progress.Order, run, wh
 	})
 }
 
-// propose prints a plan for the order's goal, and makes it first if need be.
+// propose prints a plan for the order's goal, and makes it first if necessary.
 func propose(ctx context.Context, a *console.Console, p *app.Repository, o progress.Order, out output) error {
 	if o.Plan == nil {
 		if err := progress.Decompose(ctx, a, p, &o); err != nil {
@@ -248,8 +247,8 @@ func propose(ctx context.Context, a *console.Console, p *app.Repository, o progr
 	return planned(ctx, a, p, o, out)
 }
 
-// sayBeside says on standard error what stands below the plan on a terminal: the table on standard output is for
-// a program there.
+// sayBeside prints, on standard error, the parts below a plan: standard output has only the
+// table, for a program.
 func sayBeside(a *console.Console, o progress.Order) {
 	style := a.Style(a.Err)
 	for _, text := range append(planview.Beside(style, *o.Plan),
@@ -261,8 +260,8 @@ func sayBeside(a *console.Console, o progress.Order) {
 	}
 }
 
-// planned prints the order's plan, which a person may change before. Without a place there are no earlier runs
-// to estimate from.
+// planned prints the order's plan, which a person may edit before. Without a repository there are
+// no earlier runs to estimate from.
 func planned(ctx context.Context, a *console.Console, p *app.Repository, o progress.Order, out output) error {
 	if out.edit {
 		if err := edited(ctx, a, &o); err != nil {
@@ -295,7 +294,7 @@ func planned(ctx context.Context, a *console.Console, p *app.Repository, o progr
 		nexus.Plan
 
 		Risks  []risk.Risk        `json:"risks,omitempty"`
-		Lanes  []nexus.LaneFormed `json:"lanes,omitempty"` // tasks that would share a session
+		Lanes  []nexus.LaneFormed `json:"lanes,omitempty"` // groups of tasks that would share a session
 		Steps  []app.PlannedStep  `json:"pipeline,omitempty"`
 		Import *foreign.Import    `json:"import,omitempty"`
 	}{*o.Plan, slices.Concat(risk.PlanRisks(*o.Plan), spans), o.Lanes, o.Steps, out.read}
@@ -314,7 +313,7 @@ func planned(ctx context.Context, a *console.Console, p *app.Repository, o progr
 	return nil
 }
 
-// whatNext says what can be done with a plan that a run only made.
+// whatNext describes the next steps for a plan that a run has only made.
 func whatNext(s view.Style, run nexus.RunID) string {
 	of := "nexus plan --run " + string(run)
 	text := "next:\n" + view.Table(view.Style{Width: s.Width, ASCII: s.ASCII}, nil, [][]string{

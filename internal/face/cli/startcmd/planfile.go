@@ -18,8 +18,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
-// readFile reads the plan or the goal that is in the file or folder of the source,
-// and returns the goal. A file that was not called a plan is one if it looks like one.
+// readFile reads the plan or the goal in the file or folder of the source, and returns the goal.
+// A file not named as a plan is read as one if it looks like one.
 func readFile(ctx context.Context, a *console.Console, o *progress.Order, src *source) (goal string, err error) {
 	var format foreign.Format
 	var tag string
@@ -65,13 +65,13 @@ func readFile(ctx context.Context, a *console.Console, o *progress.Order, src *s
 	return importPlan(ctx, a, o, src, s, format, tag)
 }
 
-// inSpecs reports whether a file is where the specs of a repository are.
+// inSpecs reports whether a file is in the directory of a repository's specs.
 func inSpecs(name string) bool {
 	file, err := filepath.Abs(name)
 	return err == nil && strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/"+speccmd.Folder)
 }
 
-// importPlan reads a plan of another tool, and says what did not come along.
+// importPlan reads a plan of another tool, and prints which parts were not imported.
 func importPlan(ctx context.Context, a *console.Console, o *progress.Order, src *source, s foreign.Source, format foreign.Format,
 	tag string,
 ) (goal string, err error) {
@@ -97,11 +97,11 @@ func importPlan(ctx context.Context, a *console.Console, o *progress.Order, src 
 	return read.Plan.Goal, nil
 }
 
-// maxRemarks is how many lines are said about a plan.
+// maxRemarks limits the printed lines about a plan.
 const maxRemarks = 40
 
-// sayRemarks says in short lines what did not come along. What became of
-// several tasks in the same way is said once.
+// sayRemarks prints, in short lines, which parts were not imported. The same remark about several
+// tasks is printed once.
 func sayRemarks(a *console.Console, remarks []foreign.Remark) {
 	lines := remarkLines(remarks)
 	for _, line := range lines[:min(len(lines), maxRemarks)] {
@@ -112,7 +112,7 @@ func sayRemarks(a *console.Console, remarks []foreign.Remark) {
 	}
 }
 
-// remarkLines puts remarks into words.
+// remarkLines formats remarks.
 func remarkLines(remarks []foreign.Remark) []string {
 	type same struct {
 		kind      foreign.Kind
@@ -125,7 +125,7 @@ func remarkLines(remarks []foreign.Remark) []string {
 		k := same{r.Kind, r.What, r.Why}
 		switch {
 		case r.Item == "":
-			k.what = fmt.Sprint(r.What, "\x00", i) // it is said by itself
+			k.what = fmt.Sprint(r.What, "\x00", i) // printed separately
 		case r.Kind == foreign.Done:
 			k.what, k.why = "", "left out"
 		}
@@ -166,7 +166,7 @@ func remarkLines(remarks []foreign.Remark) []string {
 	return lines
 }
 
-// shortList names the first of some tasks, and how many more there are.
+// shortList names the first of some tasks, and the number of others.
 func shortList(items []string) string {
 	const most = 4
 	if len(items) > most+1 {

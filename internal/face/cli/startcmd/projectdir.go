@@ -17,12 +17,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// founding is the message of the empty commit from which the interview about a new project starts.
+// founding is the message of the empty commit with which a new project starts.
 const founding = "Begin"
 
-// blank returns the directory that a command works in, and whether a project can
-// begin there from a goal: it is empty, and no repository with a commit but the one of a call before
-// that did not come further. The place is closed then, if it was opened. A dry run begins nothing.
+// blank returns the working directory of a command, and whether a new project can begin there
+// from a goal: it is empty and not part of a repository with commits, apart from the start commit
+// of an earlier call that was interrupted. In that case the repository is closed if it was
+// opened. A dry run begins nothing.
 func blank(ctx context.Context, a *console.Console, o *progress.Order, p *app.Repository, opened error, dry bool) (string, bool) {
 	dir, err := a.WorkDir()
 	if err != nil || o.Plan != nil || dry {
@@ -45,7 +46,7 @@ func blank(ctx context.Context, a *console.Console, o *progress.Order, p *app.Re
 	return dir, ok
 }
 
-// founded reports whether a repository has nothing but the empty commit of a project that begins.
+// founded reports whether a repository contains only the empty start commit of a new project.
 func founded(ctx context.Context, dir string) bool {
 	if !git.IsEmptyRepo(ctx, dir) {
 		return false
@@ -54,8 +55,8 @@ func founded(ctx context.Context, dir string) bool {
 	return err == nil && said == founding
 }
 
-// remains returns the stacks whose first files are all that a directory holds: a call before was killed while their
-// gates ran. What git ignores came of the gates.
+// remains returns the stacks of which a directory contains only the first files, because an
+// earlier call was killed while their gates ran. Files that git ignores come from the gates.
 func remains(ctx context.Context, dir string) (stacks []string) {
 	if !founded(ctx, dir) {
 		return nil
@@ -71,7 +72,8 @@ func remains(ctx context.Context, dir string) (stacks []string) {
 		foreign := func(name string) bool {
 			at := slices.IndexFunc(files, func(f stack.SkeletonFile) bool { return f.Path == name })
 			data, err := root.ReadFile(name)
-			return err != nil || at < 0 || !strings.HasPrefix(files[at].Text, string(data)) // it may be half written
+			// It may be half written.
+			return err != nil || at < 0 || !strings.HasPrefix(files[at].Text, string(data))
 		}
 		if !slices.ContainsFunc(strings.Split(strings.TrimRight(there, "\x00"), "\x00"), foreign) {
 			stacks = append(stacks, s.Name)
@@ -80,8 +82,8 @@ func remains(ctx context.Context, dir string) (stacks []string) {
 	return stacks
 }
 
-// prepareProjectDir returns the directory where a project may begin. One that has anything
-// in it but an empty repository, or what a call before left there that was killed, is refused.
+// prepareProjectDir returns the directory in which a project can begin. A directory with any
+// content is refused, except an empty repository, or the remains of a killed call.
 func prepareProjectDir(ctx context.Context, a *console.Console, dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		here, err := a.WorkDir()
@@ -109,7 +111,7 @@ func prepareProjectDir(ctx context.Context, a *console.Console, dir string) (str
 	return refuse("is not empty", "Give a directory that is empty or does not exist. In a project that exists, commit it and use nexus run.", nil)
 }
 
-// vacant reports whether a directory is empty, or an empty repository of its own.
+// vacant reports whether a directory is empty, or the root of an empty repository.
 func vacant(ctx context.Context, dir string) bool {
 	all, err := os.ReadDir(dir)
 	if err != nil || len(all) > 1 {

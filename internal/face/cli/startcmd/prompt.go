@@ -52,20 +52,20 @@ func promptCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// nextPrompt is the answer of nexus prompt --json.
+// nextPrompt is the JSON output of nexus prompt.
 type nextPrompt struct {
 	Session  nexus.SessionID `json:"session"`
 	Role     nexus.Role      `json:"role"`
 	Model    string          `json:"model"`
 	Tier     nexus.Tier      `json:"tier"`
 	Begins   bool            `json:"begins_attempt"`    // no attempt at the task is open
-	Why      string          `json:"why,omitempty"`     // brief, repair; nothing where a conversation continues
-	Tokens   int64           `json:"tokens"`            // all together, about
-	Context  int64           `json:"context,omitempty"` // most tokens that the model holds; 0: unknown
+	Why      string          `json:"why,omitempty"`     // brief, repair; empty if a conversation continues
+	Tokens   int64           `json:"tokens"`            // in total, estimated
+	Context  int64           `json:"context,omitempty"` // context window of the model, in tokens; 0: unknown
 	Sections []section       `json:"sections"`
 }
 
-// section is a part of what is sent.
+// section is a part of the prompt.
 type section struct {
 	In string `json:"in"` // system, tools, conversation, message
 	prompt.Part
@@ -90,7 +90,7 @@ func upcoming(u attempt.PromptPreview, fresh bool) nextPrompt {
 	return v
 }
 
-// draw draws a table of the sections, and then each of them.
+// draw draws a table of the sections, and then each section.
 func (v nextPrompt) draw(s view.Style) string {
 	var b strings.Builder
 	size := view.Number(v.Tokens) + " tokens"

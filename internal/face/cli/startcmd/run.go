@@ -95,9 +95,8 @@ func runCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// prepare does what comes before a run: a person is asked about agents that nobody
-// agreed to yet, it is looked whether the run could begin, and the user is asked
-// about what the goal leaves open.
+// prepare does the steps before a run: it asks a person about untrusted agents, checks whether
+// the run can start, and asks the user about open points of the goal.
 func prepare(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order) error {
 	if err := askTrust(ctx, a, o); err != nil {
 		return err
@@ -108,8 +107,7 @@ func prepare(ctx context.Context, a *console.Console, p *app.Repository, o *prog
 	return clarifyGoal(ctx, a, p, o)
 }
 
-// leave leaves a run in the background. Which agents a person agrees to is asked
-// here.
+// leave starts a run in the background. It asks the person about untrusted agents first.
 func leave(ctx context.Context, a *console.Console, o progress.Order, how func(context.Context, *console.Console, progress.Order) error) error {
 	if err := askTrust(ctx, a, &o); err != nil {
 		return err
@@ -124,14 +122,14 @@ func askTrust(ctx context.Context, a *console.Console, o *progress.Order) error 
 	return inspect.AskTrust(ctx, a)
 }
 
-// source is where a goal or plan is read from.
+// source describes where a goal or plan is read from.
 type source struct {
 	file, plan, finding string
 
-	format  string          // of a plan; empty: the one it looks like
-	comment bool            // the issue that the goal is read from hears how the run stands
-	task    bool            // a file is a task's text, whatever it looks like
-	read    *foreign.Import // what became of a plan of another tool; filled in by read
+	format  string          // of a plan; empty: detected
+	comment bool            // the issue of the goal receives a comment with the run's status
+	task    bool            // a file is the text of a task, whatever it looks like
+	read    *foreign.Import // result of importing another tool's plan; filled in by read
 }
 
 func sourceFlags(c *cobra.Command, src *source) {
@@ -145,7 +143,7 @@ func findingFlag(c *cobra.Command, src *source) {
 	c.Flags().StringVar(&src.finding, "finding", "", "work on the finding `ID` that nexus discover lists")
 }
 
-// find fills in the goal and the plan from what a plugin found.
+// find fills in the goal and the plan from a plugin's finding.
 func find(ctx context.Context, a *console.Console, o *progress.Order, name string) error {
 	f, err := check.Finding(ctx, a, name)
 	if err != nil {
@@ -163,18 +161,18 @@ func find(ctx context.Context, a *console.Console, o *progress.Order, name strin
 	if err != nil {
 		return err
 	}
-	found.Tasks[0].Criteria[0].Red = true // its check fails now: no file can say so
+	found.Tasks[0].Criteria[0].Red = true // its check fails now, which a file cannot state
 	o.Plan, o.Goal.Text = &found, f.Title
 	return nil
 }
 
-// load reads a plan whose tasks are as large as the settings allow.
+// load reads a plan whose tasks are within the size limit of the settings.
 func load(a *console.Console, data []byte) (nexus.Plan, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nexus.Plan{}, err
 	}
-	read := plan.LoadMarkdown // also of what is neither, so that who edits Markdown is not told of JSON
+	read := plan.LoadMarkdown // also for other texts, so that a user of Markdown gets no errors about JSON
 	if text := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\uFEFF"))); len(text) == 0 || text[0] == '{' || text[0] == '[' {
 		read = plan.Load
 	}
@@ -253,7 +251,7 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 	if err != nil {
 		return err
 	}
-	if !fetched { // a stranger's text picks no command of the repository
+	if !fetched { // a stranger's text cannot select a command of the repository
 		if text, err = a.ExpandCommand(settings, text); err != nil {
 			return err
 		}
@@ -265,7 +263,7 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 	return forbidden(a, text, o.Plan)
 }
 
-// mistaken says what is wrong with a goal that is meant as a spec.
+// mistaken returns the problems of a goal that is meant as a spec.
 func mistaken(o *progress.Order, src *source, text string) error {
 	if o.Plan != nil || src.task || !spec.Is(text) {
 		return nil
@@ -273,7 +271,7 @@ func mistaken(o *progress.Order, src *source, text string) error {
 	return speccmd.Check("in the goal", []byte(text))
 }
 
-// isFile reports whether a goal is no more than the name of a file that is there.
+// isFile reports whether a goal is just the name of an existing file.
 func isFile(goal string) bool {
 	if goal == "" || strings.ContainsFunc(goal, unicode.IsSpace) {
 		return false
@@ -282,8 +280,8 @@ func isFile(goal string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// readInput reads a file, or standard input for "-", up to a size that no goal or
-// plan has.
+// readInput reads a file, or standard input for "-", up to a size above that of every goal or
+// plan.
 func readInput(a *console.Console, path string) ([]byte, error) {
 	in := a.In
 	if path != "-" {
@@ -294,7 +292,7 @@ func readInput(a *console.Console, path string) ([]byte, error) {
 				Hint: "Give a file that exists and is readable.",
 			}
 		}
-		defer func() { _ = f.Close() }() // only read
+		defer func() { _ = f.Close() }() // read-only
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, 16<<20+1))
@@ -312,8 +310,8 @@ func preferFlags(f *pflag.FlagSet, g *nexus.Goal) {
 	f.StringVar((*string)(&g.Strategy), "strategy", "", "use this `STRATEGY` for tasks: "+nexus.Join(nexus.Strategies()))
 }
 
-// prefer sets the tier and the strategy of tasks of a plan that name none; of
-// a plan that is yet to be made, the goal carries them along for all of it.
+// prefer sets the tier and the strategy of tasks that have none; for a plan that is yet to be
+// made, the goal carries them.
 func prefer(p *nexus.Plan, g nexus.Goal) error {
 	switch {
 	case g.Tier != "" && !g.Tier.Known():

@@ -1,4 +1,4 @@
-// Package startcmd holds the commands that start work on a goal, or prepare it.
+// Package startcmd implements the commands that start work on a goal, or prepare it.
 package startcmd
 
 import (
@@ -17,13 +17,13 @@ func Commands(a *console.Console) []*cobra.Command {
 	}
 }
 
-// RunCommand returns the command that works on a goal, for one that finds the goal itself.
+// RunCommand returns the command that works on a goal, for a caller that supplies the goal.
 func RunCommand(a *console.Console) *cobra.Command { return runCommand(a) }
 
-// PlanCommand returns the command that plans a goal, for one that finds the goal itself.
+// PlanCommand returns the command that plans a goal, for a caller that supplies the goal.
 func PlanCommand(a *console.Console) *cobra.Command { return planCommand(a) }
 
-// Begin takes an idea from an empty directory to a run, as nexus new does.
+// Begin turns an idea in an empty directory into a run, as nexus new does.
 func Begin(ctx context.Context, a *console.Console, dir string, o *progress.Order) error {
 	return genesis{}.begin(ctx, a, dir, o)
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// runLinear tells about a run in whole sentences, one after the other, for readers of
-// screens: nothing is drawn again, and one thing is asked at a time. It returns
-// when the run is over or the person leaves, which does not touch the run.
+// runLinear shows a run in full sentences, one after the other, for screen readers: nothing is
+// redrawn, and it asks one question at a time. It returns when the run ends or the person
+// detaches, which does not affect the run.
 func runLinear(ctx context.Context, o tui.Options) (tui.Snapshot, error) {
 	l := &linear{o: o, told: map[string]bool{}}
 	typed := make(chan string)
@@ -45,7 +45,7 @@ func runLinear(ctx context.Context, o tui.Options) (tui.Snapshot, error) {
 		case <-changed:
 		case line, more := <-typed:
 			if !more {
-				typed = nil // nobody types any more; the run is still told
+				typed = nil // the input has ended; the run is still shown
 				continue
 			}
 			if leave := l.hear(ctx, line); leave {
@@ -57,13 +57,13 @@ func runLinear(ctx context.Context, o tui.Options) (tui.Snapshot, error) {
 	}
 }
 
-// linear is what was told so far.
+// linear is the state of the output so far.
 type linear struct {
 	o     tui.Options
 	snap  tui.Snapshot
 	seq   int64
 	lines view.Lines
-	told  map[string]bool // items by what was asked
+	told  map[string]bool // printed items, by question
 	asked string          // the item that is asked about now
 }
 
@@ -71,7 +71,7 @@ func (l *linear) say(format string, args ...any) {
 	_, _ = io.WriteString(l.o.Out, tui.ASCIIText(l.o.Style, view.Clean(fmt.Sprintf(format, args...)))+"\n")
 }
 
-// tell says what is new.
+// tell prints the new events.
 func (l *linear) tell(s tui.Snapshot) {
 	if l.snap.Run.ID == "" {
 		r := s.Run
@@ -91,7 +91,7 @@ func (l *linear) tell(s tui.Snapshot) {
 	}
 	l.seq = max(l.seq, last(s.Log))
 	if slices.ContainsFunc(s.Inbox, func(i projection.Item) bool { return i.ID == l.asked }) {
-		return // one thing is asked at a time
+		return // one question at a time
 	}
 	l.asked = ""
 	for _, i := range s.Inbox {
@@ -103,13 +103,13 @@ func (l *linear) tell(s tui.Snapshot) {
 	}
 }
 
-// asks reports whether a fact is a question, which is told as what needs the person.
+// asks reports whether a fact is a question, which is printed as an item that needs the person.
 func asks(f nexus.Fact) bool {
 	_, is := f.(nexus.QuestionAsked)
 	return is
 }
 
-// ended says what a task cost that a line ends.
+// ended returns the cost of a task for the line that ends it.
 func ended(s tui.Snapshot, line projection.LogLine) string {
 	switch line.Event.Fact.(type) {
 	case nexus.TrainLanded, nexus.TaskParked:
@@ -159,7 +159,7 @@ func wants(a projection.Action) string {
 	return ""
 }
 
-// hear does what was typed, and reports whether the person leaves.
+// hear handles typed input, and reports whether the person detaches.
 func (l *linear) hear(ctx context.Context, line string) (leave bool) {
 	name, text, _ := strings.Cut(line, " ")
 	switch name {

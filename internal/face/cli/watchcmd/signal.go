@@ -4,10 +4,10 @@ import (
 	"os"
 )
 
-// interrupt does what Ctrl-C does where the terminal is not drawn on: it interrupts this
-// process, which hears of that as of any other signal.
+// interrupt does what Ctrl-C does on an ordinary terminal: it interrupts this process, which
+// handles that like any other signal.
 func interrupt() {
 	if p, err := os.FindProcess(os.Getpid()); err == nil {
-		_ = p.Signal(os.Interrupt) // where it cannot be sent, the key does nothing
+		_ = p.Signal(os.Interrupt) // if it cannot be sent, the key does nothing
 	}
 }

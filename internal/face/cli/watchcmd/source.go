@@ -20,16 +20,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// source reads what is shown from a hub.
+// source reads the displayed data from a hub.
 type source struct {
 	hub     *hub.Hub
 	journal *journal.Journal
 	now     func() time.Time
-	broken  atomic.Pointer[error] // why the journal is followed no more
-	looked  atomic.Int64          // when the run was last seen to be there, in nanoseconds
+	broken  atomic.Pointer[error] // why the journal is no longer followed
+	looked  atomic.Int64          // when the run was last seen to exist, in nanoseconds
 }
 
-// lost keeps why the journal is followed no more.
+// lost stores why the journal is no longer followed.
 func (s *source) lost(err error) {
 	if err != nil {
 		s.broken.Store(&err)
@@ -54,7 +54,7 @@ func (s *source) Read(ctx context.Context, ask tui.SnapshotRequest) (snap tui.Sn
 	return snap, err
 }
 
-// there refuses a run that was deleted meanwhile. It looks once a second.
+// there returns an error if the run was deleted in the meantime. It checks once a second.
 func (s *source) there(ctx context.Context, run nexus.RunID) error {
 	now := s.now().UnixNano()
 	if last := s.looked.Load(); now >= last && now < last+int64(time.Second) {
@@ -70,14 +70,14 @@ func (s *source) there(ctx context.Context, run nexus.RunID) error {
 	}
 }
 
-// commandRunner runs the command lines of a person at the terminal interface.
+// commandRunner runs the command lines of a person in the terminal interface.
 type commandRunner struct {
 	a       *console.Console
 	execute host.Execute
 }
 
-// Do implements [tui.CommandRunner]. What continues a run in the background is done as
-// at a terminal, since it does not end with this process.
+// Do implements [tui.CommandRunner]. A command that continues a run in the background runs as at
+// a terminal, because the run does not end with this process.
 func (v *commandRunner) Do(ctx context.Context, args []string, stdin string) tui.Outcome {
 	if slices.Contains(args, "--detach") {
 		return v.beside(ctx, args)
@@ -100,7 +100,7 @@ func (v *commandRunner) Do(ctx context.Context, args []string, stdin string) tui
 func (v *commandRunner) beside(ctx context.Context, args []string) tui.Outcome {
 	var out, said bytes.Buffer
 	if v.a.Dir != "" {
-		args = append([]string{"-C", v.a.Dir}, args...) // the process starts where this one did
+		args = append([]string{"-C", v.a.Dir}, args...) // the process starts in the same directory
 	}
 	c := console.New(strings.NewReader(""), &out, &said, v.a.App)
 	err := v.execute(ctx, c, args)
@@ -131,17 +131,17 @@ func (v *commandRunner) Terminal(ctx context.Context, args []string) tui.Command
 	}}
 }
 
-// owner has the terminal while it runs.
+// owner is a command that uses the terminal while it runs.
 type owner struct{ run func() error }
 
 // Run implements [tui.Command].
 func (o *owner) Run() error { return o.run() }
 
-// SetStdin implements [tui.Command]: it has the process's.
+// SetStdin implements [tui.Command]: it uses the process's stream.
 func (*owner) SetStdin(io.Reader) {}
 
-// SetStdout implements [tui.Command]: it has the process's.
+// SetStdout implements [tui.Command]: it uses the process's stream.
 func (*owner) SetStdout(io.Writer) {}
 
-// SetStderr implements [tui.Command]: it has the process's.
+// SetStderr implements [tui.Command]: it uses the process's stream.
 func (*owner) SetStderr(io.Writer) {}

@@ -1,5 +1,5 @@
-// Package watchcmd shows a run in the terminal interface. What people do there
-// are command lines, which run in this process; see package host.
+// Package watchcmd shows a run in the terminal interface. People's actions there are command
+// lines, which run in this process; see package host.
 package watchcmd
 
 import (
@@ -37,30 +37,29 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
-// displayOptions is how a run is shown.
+// displayOptions are the options for showing a run.
 type displayOptions struct {
 	ascii, linear bool
 	own           bool // this process conducts the run
 }
 
-// Show shows a run that is under way in the background, and says how it stands
-// when the person leaves.
+// Show shows a run in the background, and prints its status when the person detaches.
 func Show(ctx context.Context, a *console.Console, execute host.Execute, run nexus.RunID) error {
 	return show(ctx, a, execute, string(run), displayOptions{})
 }
 
-// Here shows the run that this process conducts, from when its tasks begin until it is
-// over or the person leaves. Ctrl-C means what it means without the screen.
+// Here shows the run that this process conducts, from the start of its tasks until it ends or the
+// person detaches. Ctrl-C works as without the screen.
 func Here(ctx context.Context, a *console.Console, execute host.Execute, run nexus.RunID) error {
 	how := displayOptions{}.with(a)
 	how.own = true
 	return show(ctx, a, execute, string(run), how)
 }
 
-// Attended refuses to show anything where nobody sits in front of it.
+// Attended returns an error if there is no interactive terminal.
 func Attended(a *console.Console) error { return attended(a, displayOptions{}.with(a)) }
 
-// with returns how a run is shown as the environment wants it.
+// with returns the options with the settings from the environment.
 func (l displayOptions) with(a *console.Console) displayOptions {
 	set := func(name string) bool { v := a.Env(name); return v != "" && v != "0" }
 	return displayOptions{own: l.own, ascii: l.ascii || set("NEXUS_ASCII"), linear: l.linear || set("NEXUS_A11Y")}
@@ -130,10 +129,10 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 	return parting(a, r.ID, last, err)
 }
 
-// place names the repository, and the branch that is checked out.
+// place names the repository, and the checked-out branch.
 func place(ctx context.Context, r git.Repo) string {
 	branch, err := r.Line(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
-	if err != nil { // none is: nothing is lost but a name
+	if err != nil { // no branch: only a name is missing
 		branch = ""
 	}
 	return strings.TrimSpace(filepath.Base(r.Work) + " " + branch)
@@ -146,7 +145,7 @@ func watch(ctx context.Context, o tui.Options, how displayOptions) (tui.Snapshot
 	return tui.Watch(ctx, o)
 }
 
-// attended refuses to draw where nobody sits in front of it.
+// attended returns an error if there is no interactive terminal to draw on.
 func attended(a *console.Console, how displayOptions) error {
 	in, file := a.In.(*os.File)
 	if how.linear || file && in != nil && a.Live(a.Out) && a.Person() {
@@ -158,8 +157,8 @@ func attended(a *console.Console, how displayOptions) error {
 	}
 }
 
-// latest returns the run that name means; without a name the latest that
-// somebody conducts, or else the latest.
+// latest returns the named run; without a name the latest that has a conductor, or else the
+// latest.
 func latest(ctx context.Context, p *app.Repository, name string) (journal.Run, error) {
 	if name == "" {
 		all, err := p.Runs(ctx)
@@ -175,7 +174,7 @@ func latest(ctx context.Context, p *app.Repository, name string) (journal.Run, e
 	return p.Run(ctx, name)
 }
 
-// parting says how the run stands, now that nobody looks.
+// parting prints the status of the run when the display ends.
 func parting(a *console.Console, id nexus.RunID, last tui.Snapshot, err error) error {
 	if err != nil && !errors.Is(err, tui.ErrInterrupted) {
 		return err

@@ -1,7 +1,6 @@
-// Package delivery sends notices to people: by the desktop, a sound, a webhook, Slack,
-// Discord, Telegram or mail. Each way writes so that hostile text in a notice is
-// text there and nothing else. A failure is a [*post.Error], which says whether
-// another try may help.
+// Package delivery sends notices to people: through the desktop, a sound, a webhook, Slack,
+// Discord, Telegram or mail. Each channel escapes hostile text in a notice, so that it remains
+// text. A failure is a [*post.Error], which reports whether another try may help.
 package delivery
 
 import (
@@ -15,16 +14,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Message is what is sent at once.
+// Message is a group of notices that are sent together.
 type Message struct {
 	ID      string          `json:"id"`            // the same for each try
 	Place   string          `json:"place"`         // the repository
 	Link    string          `json:"link,omitzero"` // of the dashboard
-	Test    bool            `json:"test,omitzero"` // somebody tries whether it comes
+	Test    bool            `json:"test,omitzero"` // a test message
 	Notices []notice.Notice `json:"notices"`       // at least one, the oldest first
 }
 
-// Subject says in a line what the message is about.
+// Subject returns a subject line for the message.
 func (m Message) Subject() string {
 	worst := m.HighestSeverity()
 	at := slices.IndexFunc(m.Notices, func(n notice.Notice) bool { return n.Severity == worst })
@@ -35,11 +34,11 @@ func (m Message) Subject() string {
 	return oneLine(text)
 }
 
-// oneLine makes one line of a text, in which nothing is hidden. Names are cleaned nowhere
-// else, and those of a run that was imported are a stranger's.
+// oneLine turns a text into one line without hidden characters. Names are cleaned nowhere else,
+// and the names in an imported run come from a stranger.
 func oneLine(text string) string { return sanitize.Show(strings.Join(strings.Fields(text), " ")) }
 
-// Lines writes the message for people, as plain text.
+// Lines returns the message for people, as plain text.
 func (m Message) Lines() []string {
 	lines := []string{m.Subject()}
 	for _, n := range m.Notices {
@@ -57,7 +56,7 @@ func (m Message) Lines() []string {
 	return lines
 }
 
-// HighestSeverity returns the highest severity.
+// HighestSeverity returns the highest severity of the notices.
 func (m Message) HighestSeverity() humaninput.Severity {
 	worst := humaninput.Green
 	for _, n := range m.Notices {
@@ -68,7 +67,7 @@ func (m Message) HighestSeverity() humaninput.Severity {
 	return worst
 }
 
-// fitLines joins lines into a text of so many bytes at most, and says what is left out.
+// fitLines joins lines into a text of at most so many bytes, and adds how many are omitted.
 func fitLines(lines []string, most int) string {
 	text := strings.Join(lines, "\n")
 	if len(text) <= most {

@@ -12,17 +12,17 @@ import (
 // CommandRunner runs a program of this machine as the user would.
 type CommandRunner func(ctx context.Context, args []string) error
 
-// Desktop shows messages on the desktop, by the notification service of D-Bus.
+// Desktop shows messages on the desktop, through the notification service of D-Bus.
 type Desktop struct {
 	Run  CommandRunner
 	Find func(program string) bool
 }
 
-// program returns what shows a message, nil where there is nothing.
+// program returns the command that shows a message, nil if there is none.
 func (d Desktop) program(m Message) []string {
 	lines := m.Lines()
 	title := lines[0]
-	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") // services read markup
+	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") // services parse markup
 	body := escape.Replace(strings.Join(lines[min(2, len(lines)):], "\n"))
 	switch {
 	case d.Find("notify-send"):
@@ -39,7 +39,7 @@ func (d Desktop) program(m Message) []string {
 	}
 }
 
-// formatVariant writes a text as the value that it is.
+// formatVariant formats a text as a D-Bus string value.
 func formatVariant(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -60,7 +60,7 @@ func formatVariant(text string) string {
 	return b.String()
 }
 
-// Check says what keeps it from working.
+// Check returns an error if it cannot work.
 func (d Desktop) Check() error {
 	if d.program(Message{Notices: []notice.Notice{{}}}) == nil {
 		return &webhookpost.Error{Text: "neither notify-send nor gdbus is installed", Final: true}
@@ -68,7 +68,7 @@ func (d Desktop) Check() error {
 	return nil
 }
 
-// Send shows a message. A desktop that is not there is not tried again.
+// Send shows a message. If there is no desktop, it is not tried again.
 func (d Desktop) Send(ctx context.Context, m Message) error {
 	args := d.program(m)
 	if args == nil {
@@ -84,7 +84,7 @@ type Sound struct {
 	Command []string
 }
 
-// Check says what keeps it from working.
+// Check returns an error if it cannot work.
 func (s Sound) Check() error {
 	switch {
 	case len(s.Command) == 0 || s.Command[0] == "":

@@ -21,22 +21,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// mailTime is how long a conversation with a mail server may take.
+// mailTime limits a conversation with a mail server.
 const mailTime = 30 * time.Second
 
 // Mail sends messages by mail.
 type Mail struct {
 	Server   string // host:port
 	TLS      string // starttls, implicit or none; empty: starttls
-	User     string // empty: nobody logs in
+	User     string // empty: no login
 	Password string
 	From     string
 	To       []string
 	Now      func() time.Time
-	Roots    *tls.Config // of the connection; nil: what the machine trusts
+	Roots    *tls.Config // of the connection; nil: the system's certificates
 }
 
-// Check says what keeps mail from being sent.
+// Check returns an error if mail cannot be sent.
 func (m Mail) Check() error {
 	host, _, err := net.SplitHostPort(m.Server)
 	switch {
@@ -59,7 +59,7 @@ func (m Mail) Check() error {
 	return nil
 }
 
-// Send sends a message. What the server refuses for good is not tried again.
+// Send sends a message. A message that the server refuses permanently is not tried again.
 func (m Mail) Send(ctx context.Context, msg Message) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, mailTime, errors.New("the mail server takes too long"))
 	defer cancel()
@@ -80,7 +80,7 @@ func (m Mail) Send(ctx context.Context, msg Message) error {
 	return &webhookpost.Error{Text: text, Final: ok && said.Code >= 500 || final != nil}
 }
 
-// deliver has one conversation with the server.
+// deliver conducts one conversation with the server.
 func (m Mail) deliver(ctx context.Context, msg Message) error {
 	host, _, _ := net.SplitHostPort(m.Server)
 	secure := m.tlsConfig(host)
@@ -126,7 +126,7 @@ func (m Mail) tlsConfig(host string) *tls.Config {
 	return c
 }
 
-// transmit hands over the mail.
+// transmit sends the mail.
 func (m Mail) transmit(c *smtp.Client, msg Message) error {
 	from, err := mail.ParseAddress(m.From)
 	if err != nil {
@@ -158,11 +158,11 @@ func (m Mail) transmit(c *smtp.Client, msg Message) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	_ = c.Quit() // the mail is taken
+	_ = c.Quit() // the mail is accepted
 	return nil
 }
 
-// formatMail writes the mail with its headers, none of which a text of a notice can add to.
+// formatMail formats the mail with its headers, to which a notice's text cannot add.
 func (m Mail) formatMail(msg Message) ([]byte, error) {
 	var b bytes.Buffer
 	from, err := mail.ParseAddress(m.From)

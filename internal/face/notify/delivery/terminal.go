@@ -9,16 +9,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// Terminal notifies by the terminal that it writes to: it rings, and shows a
-// message where the terminal can.
+// Terminal notifies through the terminal that it writes to: it rings the bell, and shows a
+// message if the terminal can.
 type Terminal struct {
 	Out io.Writer
 	How string // bell, osc9, osc777, osc99; see [DetectTerminal]
-	Mux bool   // within tmux, which passes on what is wrapped for it
+	Mux bool   // within tmux, which needs messages to be wrapped
 }
 
-// DetectTerminal returns how the terminal of an environment can show messages: as far as
-// it says who it is.
+// DetectTerminal returns how a terminal can show messages, according to its environment
+// variables.
 func DetectTerminal(env func(string) string) string {
 	program, term := env("TERM_PROGRAM"), env("TERM")
 	switch {
@@ -33,14 +33,14 @@ func DetectTerminal(env func(string) string) string {
 	}
 }
 
-// maxShown is the longest text that a terminal is asked to show, in bytes.
+// maxShown limits the text that a terminal shows, in bytes.
 const maxShown = 200
 
 // Send rings and shows a message, in one write.
 func (t Terminal) Send(_ context.Context, m Message) error {
 	const esc, end = "\x1b", "\x1b\\"
 	text := func(s string) string {
-		s = strings.Join(strings.Fields(sanitize.Show(s)), " ") // no control characters are left
+		s = strings.Join(strings.Fields(sanitize.Show(s)), " ") // no control characters remain
 		return sanitize.Cut(strings.ReplaceAll(s, ";", ","), maxShown)
 	}
 	n := m.Notices[0]

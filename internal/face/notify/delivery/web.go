@@ -13,17 +13,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// timeout is how long a receiver may take for a message.
+// timeout limits how long a receiver may take for a message.
 const timeout = 10 * time.Second
 
-// The longest texts that services take, in bytes.
+// The longest texts that services accept, in bytes.
 const (
 	maxSlack    = 3000
 	maxDiscord  = 1900
 	maxTelegram = 3500
 )
 
-// Web sends messages by HTTP to one address.
+// Web sends messages through HTTP to one address.
 type Web struct {
 	client *http.Client
 	url    string
@@ -31,7 +31,7 @@ type Web struct {
 	header func(Message, []byte) http.Header
 }
 
-// Webhook returns a way to a program of somebody's own, signed with a secret.
+// Webhook returns a channel to the user's own program, signed with a secret.
 func Webhook(url, secret string, now func() time.Time) *Web {
 	return &Web{
 		client: webhookpost.Client(timeout), url: url,
@@ -47,7 +47,7 @@ func Webhook(url, secret string, now func() time.Time) *Web {
 	}
 }
 
-// Slack returns a way to an incoming webhook of Slack.
+// Slack returns a channel to an incoming webhook of Slack.
 func Slack(url string) *Web {
 	return &Web{client: webhookpost.Client(timeout), url: url, write: func(m Message) any {
 		text := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(fitLines(m.Lines(), maxSlack))
@@ -58,7 +58,7 @@ func Slack(url string) *Web {
 // suppressEmbeds is Discord's flag of a message whose links are not shown as cards.
 const suppressEmbeds = 4
 
-// Discord returns a way to a webhook of Discord.
+// Discord returns a channel to a webhook of Discord.
 func Discord(url string) *Web {
 	return &Web{client: webhookpost.Client(timeout), url: url, write: func(m Message) any {
 		var b strings.Builder
@@ -89,18 +89,18 @@ func (w *Web) Send(ctx context.Context, m Message) error {
 	return webhookpost.Send(ctx, w.client, w.url, data, h)
 }
 
-// Telegram sends messages to a chat, by a bot.
+// Telegram sends messages to a chat, through a bot.
 type Telegram struct {
 	api  *botapi.Client
 	chat int64
 }
 
-// NewTelegram returns a way to a chat; an empty base is Telegram's own server.
+// NewTelegram returns a channel to a chat; an empty base is Telegram's own server.
 func NewTelegram(base, token string, chat int64) *Telegram {
 	return &Telegram{botapi.New(base, token, timeout), chat}
 }
 
-// Send sends a message, without any markup.
+// Send sends a message without markup.
 func (t *Telegram) Send(ctx context.Context, m Message) error {
 	err := t.api.Call(ctx, "sendMessage", map[string]any{
 		"chat_id": t.chat, "text": fitLines(m.Lines(), maxTelegram), "link_preview_options": map[string]any{"is_disabled": true},

@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// NewComment returns a comment about the rows between two, which both count: about lines,
-// a file, or the whole change. Empty or not, why says why there can be none.
+// NewComment returns a comment about the rows from from to to, inclusive: about lines, a file, or
+// the whole change. If there can be no comment, why is the reason.
 func NewComment(r diffview.Review, rows []Row, from, to int) (c nexus.Comment, why string) {
 	if from > to {
 		from, to = to, from
@@ -58,7 +58,7 @@ func NewComment(r diffview.Review, rows []Row, from, to int) (c nexus.Comment, w
 	return c, ""
 }
 
-// newReply is a comment on what another one is about.
+// newReply returns a comment with the position of another one.
 func newReply(r diffview.Review, at Row) (nexus.Comment, string) {
 	old := r.Comments[at.Comment]
 	c := nexus.Comment{File: old.File, Commit: r.Commit}
@@ -83,7 +83,7 @@ func excerpt(r diffview.Review, c nexus.Comment) string {
 	return ""
 }
 
-// CurrentText returns what is on the lines of a comment now.
+// CurrentText returns the current text of a comment's lines.
 func CurrentText(rows []Row, c nexus.Comment) string {
 	text := ""
 	for _, r := range rows {

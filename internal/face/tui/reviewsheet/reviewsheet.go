@@ -1,6 +1,5 @@
-// Package reviewsheet lays out a change under review as rows that a person moves over:
-// files by risk, their lines in the colours of their language, and below each line
-// what people say about it, what was answered, and what is not sent yet.
+// Package reviewsheet lays out a change under review as rows: files by risk, their lines with
+// syntax colours, and below each line its comments, answers and drafts.
 package reviewsheet
 
 import (
@@ -15,36 +14,35 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Kind is what a row is.
+// Kind is the kind of a row.
 type Kind int
 
 // The kinds of rows.
 const (
 	Head        Kind = iota // about the whole change
 	File                    // begins a file
-	Hunk                    // says where the next lines are
+	Hunk                    // shows the position of the next lines
 	Line                    // of a file
 	CommentText             // of a comment, or of an answer to one
-	Draft                   // of a comment that is not sent yet
+	Draft                   // of an unsent comment
 	Blank
 )
 
-// Row is a row of a sheet. What is in its text is harmless; what is in its spans is
-// not.
+// Row is a row of a sheet. Its text is safe; its spans are not.
 type Row struct {
 	Kind    Kind
-	Path    string           // of the file that it is in; empty: none
+	Path    string           // of its file; empty: none
 	Line    diffreview.Line  // of a Line
 	Spans   []highlight.Span // of a Line
 	Text    string           // of all others
-	Comment int              // of a Said: the index of its comment in the review
+	Comment int              // of a CommentText: the index of its comment in the review
 	Draft   int              // of a Draft: its index
-	First   bool             // it is the first of its comment, draft, or of the head
-	Warn    bool             // somebody has to do something about it
+	First   bool             // the first row of its comment, draft, or of the head
+	Warn    bool             // it needs an action
 	Hidden  bool             // of a File: its lines are folded away
 }
 
-// Key names what a row is about, so that it is found again in a later sheet.
+// Key identifies a row, so that it is found again in a later sheet.
 func (r Row) Key() string {
 	switch r.Kind {
 	case File:
@@ -63,10 +61,10 @@ func (r Row) Key() string {
 	}
 }
 
-// Options say what of a change is laid out.
+// Options select the parts of a change.
 type Options struct {
-	Since  bool            // only what changed since the person's last review
-	Turned map[string]bool // files that are folded where they usually are not, or the other way
+	Since  bool            // only the changes since the person's last review
+	Turned map[string]bool // files whose folding differs from the default
 }
 
 // LayoutRows lays out a change.
@@ -87,7 +85,7 @@ func LayoutRows(r diffview.Review, o Options) []Row {
 	}
 	body := l.rows
 	l.rows = head
-	l.below("", func(diffview.Comment) bool { return true }) // what is about no file that is shown
+	l.below("", func(diffview.Comment) bool { return true }) // comments about no visible file
 	return append(l.rows, body...)
 }
 
@@ -101,7 +99,7 @@ type layout struct {
 
 func (l *layout) add(r Row) { l.rows = append(l.rows, r) }
 
-// head says how the change stands.
+// head lays out the status of the change.
 func (l *layout) head() {
 	r := l.review
 	text := fmt.Sprintf("%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed", r.Status, r.Round, view.Clean(string(r.Attempt)),
@@ -133,8 +131,8 @@ func (l *layout) head() {
 	}
 }
 
-// without is a change without its drafts, which stand at their places, and without
-// what is said of the last review.
+// without returns a change without its drafts, which are at their lines, and without the remark
+// about the last review.
 func without(r diffview.Review) diffview.Review {
 	r.Drafts, r.Since = nil, nil
 	return r
@@ -167,7 +165,7 @@ func (l *layout) file(f diffview.File) {
 	l.below(f.Path, func(c diffview.Comment) bool { return mine(c.Comment) }) // their lines are gone
 }
 
-// title says of a file what there is to say in a line.
+// title describes a file in one line.
 func title(f diffview.File) string {
 	name := view.Clean(f.Path)
 	if f.Old != "" && f.Old != f.Path {
@@ -189,7 +187,7 @@ func title(f diffview.File) string {
 	return text
 }
 
-// below lays out the comments and drafts that stand here.
+// below lays out the comments and drafts of a position.
 func (l *layout) below(path string, here func(diffview.Comment) bool) {
 	for i, c := range l.review.Comments {
 		if !l.said[i] && here(c) {
@@ -245,7 +243,7 @@ func (l *layout) draft(path string, i int, c nexus.Comment) {
 	}
 }
 
-// words are what a comment says, and suggests.
+// words returns the text of a comment, and its suggestion.
 func words(c nexus.Comment) []string {
 	var all []string
 	if c.Body != "" {

@@ -1,5 +1,4 @@
-// Package detail shows everything about one task: its attempts, the findings
-// in each, and its sessions.
+// Package detail shows all details of one task: its attempts, their findings, and its sessions.
 package detail
 
 import (
@@ -17,19 +16,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Detail is all there is to tell about a task: the object of `nexus show`.
+// Detail holds all details of a task; it is the JSON output of `nexus show`.
 type Detail struct {
 	Run   nexus.RunID       `json:"run"`
 	Task  view.Task         `json:"task"`
-	Plan  nexus.Task        `json:"plan"`            // as it was planned
-	Route *nexus.TaskRouted `json:"route,omitempty"` // how hard it is taken to be; nil before that is said
+	Plan  nexus.Task        `json:"plan"`            // in the current plan
+	Route *nexus.TaskRouted `json:"route,omitempty"` // estimated difficulty; nil before routing
 
 	Attempts []Attempt  `json:"attempts"`
-	Report   string     `json:"report,omitzero"`     // why it was parked, in full
-	Asks     []view.Ask `json:"questions,omitempty"` // of the task, that wait for a person
+	Report   string     `json:"report,omitzero"`     // the full report why it was parked
+	Asks     []view.Ask `json:"questions,omitempty"` // open questions of the task
 
-	Assessment *repair.Assessment `json:"assessment,omitempty"` // how it goes; nil before the first attempt
-	Escalation *escalate.Report   `json:"escalation,omitempty"` // what a person needs to continue with it
+	Assessment *repair.Assessment `json:"assessment,omitempty"` // trend of the task; nil before the first attempt
+	Escalation *escalate.Report   `json:"escalation,omitempty"` // facts that a person needs to continue it
 }
 
 // Attempt is one try at a task.
@@ -43,13 +42,13 @@ type Attempt struct {
 	Why      string              `json:"why,omitzero"`
 	Commit   string              `json:"commit,omitzero"`
 	Seconds  float64             `json:"seconds"`
-	Proof    *nexus.TestsProved  `json:"proof,omitempty"` // of tests that an earlier attempt left
+	Proof    *nexus.TestsProved  `json:"proof,omitempty"` // of tests from an earlier attempt
 	Rounds   []Round             `json:"rounds"`
 	Sessions []Session           `json:"sessions"`
-	Network  []nexus.HostReached `json:"network,omitempty"` // what its commands and gates asked for, in that order
+	Network  []nexus.HostReached `json:"network,omitempty"` // requested hosts, in order
 }
 
-// Round is one stretch of writing and what was found after it.
+// Round is one period of writing, with the findings after it.
 type Round struct {
 	Round    int                     `json:"round"`
 	Role     nexus.Role              `json:"role"`
@@ -76,8 +75,7 @@ type Session struct {
 	Usage   nexus.Usage     `json:"usage"`
 }
 
-// Of returns what there is to tell about a task; with an attempt's ID,
-// of that attempt only.
+// Of returns the details of a task; with an attempt's ID, of that attempt only.
 func Of(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Detail {
 	d := Detail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}, Assessment: repair.Assess(s, t), Escalation: escalate.ReportFor(s, t)}
 	for _, q := range view.WaitingQuestions(s, humaninput.Waiting(s, true)) {
@@ -114,7 +112,7 @@ func attemptOf(a *state.Attempt, now time.Time) Attempt {
 	return v
 }
 
-// Draw draws all there is to tell about a task.
+// Draw draws all details of a task.
 func Draw(s view.Style, d Detail) string {
 	var b strings.Builder
 	t := d.Task
@@ -130,7 +128,8 @@ func Draw(s view.Style, d Detail) string {
 	for _, decided := range t.Decisions {
 		b.WriteString(s.Wrap(s.Dim(view.Clean("decided: "+replan.Text(decided))), "  ") + "\n")
 	}
-	if d.Assessment != nil && !slices.Contains([]nexus.TaskStatus{nexus.Landed, nexus.Split, nexus.Skipped}, t.Status) { // nothing is next
+	// A finished task has no next step.
+	if d.Assessment != nil && !slices.Contains([]nexus.TaskStatus{nexus.Landed, nexus.Split, nexus.Skipped}, t.Status) {
 		b.WriteString("  " + s.Dim(view.Clean(d.Assessment.Text())) + "\n")
 	}
 	if d.Plan.Brief != "" {
@@ -156,7 +155,7 @@ func Draw(s view.Style, d Detail) string {
 	return s.Safe(b.String())
 }
 
-// drawQuestions draws what people are asked, and how they answer.
+// drawQuestions draws the open questions, and how to answer them.
 func drawQuestions(s view.Style, all []view.Ask) string {
 	var b strings.Builder
 	for _, q := range all {
@@ -209,7 +208,7 @@ func drawAttempt(b *strings.Builder, s view.Style, a Attempt) {
 	}
 }
 
-// drawFact draws what a fact says about a round, and what it found.
+// drawFact draws a fact about a round, with its findings.
 func drawFact(b *strings.Builder, s view.Style, f nexus.Fact, found []nexus.Finding) {
 	_, text := view.Describe(f)
 	fmt.Fprintf(b, "    %s\n", s.Tint(f, view.Clean(text)))

@@ -15,15 +15,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Reader is who looks at a change, and with what.
+// Reader builds the review of a change for a person.
 type Reader struct {
 	Repo   git.Repo // the private clone
 	Who    string
-	Seen   *ViewedFiles // nil: nothing is known of what was viewed
-	Drafts *Drafts      // nil: nothing is known of what was not sent
+	Seen   *ViewedFiles // nil: viewed files are unknown
+	Drafts *Drafts      // nil: drafts are unknown
 }
 
-// BuildReview returns a task's change as a person reviews it.
+// BuildReview returns a task's change in the form for a person's review.
 func (v Reader) BuildReview(ctx context.Context, s *state.State, t *state.Task) (Review, error) {
 	base, commit := t.Change()
 	if commit == "" {
@@ -59,7 +59,7 @@ func (v Reader) BuildReview(ctx context.Context, s *state.State, t *state.Task) 
 	return r, v.addSince(ctx, &r, t)
 }
 
-// shownAttempt returns the attempt whose change is shown, whole.
+// shownAttempt returns the attempt whose full change is shown.
 func shownAttempt(s *state.State, t *state.Task) *state.Attempt {
 	if t.Landed != nil {
 		return s.Attempt(t.Landed.Attempt).Unpacked()
@@ -115,7 +115,7 @@ func contentHash(id, old string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// weakenedTests returns what is known of tests that an attempt takes away or weakens.
+// weakenedTests returns the findings about tests that an attempt removed or weakened.
 func weakenedTests(a *state.Attempt) []nexus.Finding {
 	if a == nil {
 		return nil
@@ -128,7 +128,7 @@ func weakenedTests(a *state.Attempt) []nexus.Finding {
 	return nil
 }
 
-// addComments fills in what people said, and where it is now.
+// addComments fills in people's comments, with their current positions.
 func (v Reader) addComments(ctx context.Context, r *Review, s *state.State, t *state.Task) error {
 	moved := map[string][]diffreview.File{}
 	for _, c := range t.Comments {
@@ -156,7 +156,7 @@ func (v Reader) addComments(ctx context.Context, r *Review, s *state.State, t *s
 			}
 		}
 	}
-	for _, q := range s.Requests { // nobody has taken them yet
+	for _, q := range s.Requests { // not processed by the conductor yet
 		if q.Verb == nexus.VerbReview && q.Task == t.ID && q.Review != nil {
 			for _, c := range q.Review.Comments {
 				r.Comments = append(r.Comments, Comment{Comment: c, By: q.By, State: "sent", Line: c.Start, Answers: []Answer{}})
@@ -166,7 +166,7 @@ func (v Reader) addComments(ctx context.Context, r *Review, s *state.State, t *s
 	return v.addDrafts(ctx, moved, r)
 }
 
-// addDrafts fills in what the person has not sent.
+// addDrafts fills in the person's unsent comments.
 func (v Reader) addDrafts(ctx context.Context, moved map[string][]diffreview.File, r *Review) error {
 	if v.Drafts == nil {
 		return nil
@@ -223,7 +223,7 @@ func stateOf(c state.Comment) string {
 	}
 }
 
-// commentNote is what a face says beside a comment.
+// commentNote returns the remark that is shown beside a comment.
 func commentNote(c state.Comment) string {
 	if last, ok := c.LastAnswer(); ok && last.Reply == nexus.CommentFixed && !last.Changed {
 		return view.ReplyText(last.CommentAnswer)
@@ -231,7 +231,7 @@ func commentNote(c state.Comment) string {
 	return ""
 }
 
-// addSince fills in what changed since the person's last review.
+// addSince fills in the changes since the person's last review.
 func (v Reader) addSince(ctx context.Context, r *Review, t *state.Task) error {
 	var last *state.PersonReview
 	for i, l := range t.Looks {
@@ -245,7 +245,7 @@ func (v Reader) addSince(ctx context.Context, r *Review, t *state.Task) error {
 	w := &ChangesSinceReview{Base: last.Base, Commit: last.Commit, At: last.At, Files: []diffreview.File{}}
 	r.Since = w
 	from := last.Commit
-	if last.Base != "" && last.Base != r.Base { // as it would be on the base of today
+	if last.Base != "" && last.Base != r.Base { // as it would be on the current base
 		m, err := v.Repo.Merge(ctx, last.Base, r.Base, last.Commit)
 		if err != nil {
 			return fmt.Errorf("move what was reviewed to the base of today: %w", err)

@@ -15,22 +15,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Drafts are what a person has written about a task's change and not sent yet. They
-// decide nothing, so they are kept beside the journal as [ViewedFiles] is, one line for each:
-// a process that dies in the middle loses that line at most.
+// Drafts are a person's unsent comments on a task's change. They decide nothing, so they are
+// stored beside the journal, like [ViewedFiles], one line for each: a process that dies in the
+// middle loses at most that line.
 type Drafts struct {
 	file string
 	All  []nexus.Comment // in the order in which they were written; each has an ID: d1, d2, ...
 }
 
-// draftLine is a line of the file: a comment, or those that are no longer drafts.
+// draftLine is a line of the file: a comment, or the IDs of removed drafts.
 type draftLine struct {
 	Comment *nexus.Comment `json:"comment,omitempty"`
 	Gone    []string       `json:"gone,omitempty"`
 	At      time.Time      `json:"at"`
 }
 
-// LoadDrafts reads what a person has not sent. A line that cannot be read is left out.
+// LoadDrafts reads a person's unsent comments. It skips unreadable lines.
 func LoadDrafts(state string, run nexus.RunID, task nexus.TaskID, who string) (*Drafts, error) {
 	d := &Drafts{file: NoteFile(state, run, task, who, ".drafts")}
 	data, err := os.ReadFile(d.file)
@@ -47,7 +47,7 @@ func LoadDrafts(state string, run nexus.RunID, task nexus.TaskID, who string) (*
 			continue
 		}
 		if l.Comment != nil {
-			n++ // names are not given twice, also where a draft is gone
+			n++ // an ID is not used twice, even after its draft is gone
 			l.Comment.ID = "d" + strconv.Itoa(n)
 			d.All = append(d.All, *l.Comment)
 		}
@@ -60,18 +60,18 @@ func (d *Drafts) drop(gone []string) {
 	d.All = slices.DeleteFunc(d.All, func(c nexus.Comment) bool { return slices.Contains(gone, c.ID) })
 }
 
-// Lock is the file that is locked while drafts are sent, so that none is sent twice.
+// Lock returns the file that is locked while drafts are sent, so that none is sent twice.
 func (d *Drafts) Lock() string { return d.file + ".lock" }
 
-// Without returns the drafts that are not among comments: those that are were sent by a
-// process that died before it could note it.
+// Without returns the drafts that are not among the sent comments: a process that died before it
+// could record it has sent those.
 func (d *Drafts) Without(sent []Comment, who string) []nexus.Comment {
 	return slices.DeleteFunc(slices.Clone(d.All), func(c nexus.Comment) bool {
 		return slices.ContainsFunc(sent, func(s Comment) bool { return s.By == who && sameWords(s.Comment, c) })
 	})
 }
 
-// sameWords reports whether two comments say the same about the same.
+// sameWords reports whether two comments have the same text and position.
 func sameWords(x, y nexus.Comment) bool {
 	replace := func(c nexus.Comment) nexus.Replace {
 		if c.Replace == nil {
@@ -83,7 +83,7 @@ func sameWords(x, y nexus.Comment) bool {
 		x.Commit == y.Commit && replace(x) == replace(y)
 }
 
-// Add keeps comments as drafts.
+// Add stores comments as drafts.
 func (d *Drafts) Add(all []nexus.Comment, at time.Time) error {
 	lines := make([]draftLine, len(all))
 	for i := range all {
@@ -92,7 +92,7 @@ func (d *Drafts) Add(all []nexus.Comment, at time.Time) error {
 	return d.write(lines...)
 }
 
-// Remove notes that comments are drafts no more.
+// Remove records that comments are no longer drafts.
 func (d *Drafts) Remove(ids []string, at time.Time) error {
 	if len(ids) == 0 {
 		return nil
@@ -101,9 +101,9 @@ func (d *Drafts) Remove(ids []string, at time.Time) error {
 	return d.write(draftLine{Gone: ids, At: at})
 }
 
-// write adds lines to the file at once.
+// write appends lines to the file in one write.
 func (d *Drafts) write(lines ...draftLine) error {
-	text := []byte("\n") // a line that was cut before does not spoil them
+	text := []byte("\n") // a truncated last line does not corrupt them
 	for _, l := range lines {
 		line, err := json.Marshal(l)
 		if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Draw draws a task's change for a terminal or a pipe, with the comments below their lines. Files
-// that are viewed or written by a program are named only, unless all is wanted.
+// Draw draws a task's change for a terminal or a pipe, with the comments below their lines.
+// Viewed and generated files are only named, unless all is set.
 func Draw(s view.Style, r Review, all bool) string {
 	var b strings.Builder
 	b.WriteString(s.Bold(fmt.Sprintf("%s %s", r.Task, view.Clean(r.Title))) + "\n")
@@ -33,7 +33,7 @@ func Draw(s view.Style, r Review, all bool) string {
 	return s.Safe(b.String())
 }
 
-// StatusLines says what keeps the change from landing, and what else is to be known of it.
+// StatusLines returns what prevents the change from landing, and other facts about it.
 func StatusLines(r Review) []string {
 	var all []string
 	if len(r.Must) > 0 {
@@ -68,7 +68,7 @@ func inFiles(r Review, c Comment) bool {
 	return false
 }
 
-// drawHead draws what there is to say of a file, in a line.
+// drawHead describes a file in one line.
 func drawHead(s view.Style, f File, hidden bool) string {
 	var b strings.Builder
 	name := view.Clean(f.Path)
@@ -133,7 +133,7 @@ func drawFile(s view.Style, f File, comments []Comment, all bool) string {
 	return b.String()
 }
 
-// IsBelow reports whether a comment stands below a line.
+// IsBelow reports whether a comment belongs below a line.
 func IsBelow(c Comment, l diffreview.Line) bool {
 	if c.Side == nexus.OldSide {
 		return l.Kind == "-" && l.Old == c.Last()
@@ -166,7 +166,7 @@ func drawHunk(s view.Style, h diffreview.Hunk, below func(diffreview.Line) strin
 	return b.String()
 }
 
-// drawComment draws a comment and what was answered.
+// drawComment draws a comment and its answers.
 func drawComment(s view.Style, c Comment) string {
 	var b strings.Builder
 	name := c.ID
@@ -197,7 +197,7 @@ func drawComment(s view.Style, c Comment) string {
 	return b.String()
 }
 
-// DrawSince draws what changed since a person's last review.
+// DrawSince draws the changes since a person's last review.
 func DrawSince(s view.Style, r Review) string {
 	var b strings.Builder
 	w := r.Since

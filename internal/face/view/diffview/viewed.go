@@ -14,27 +14,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ViewedFiles is what a person has seen of a task's change: the content of files. It is their own
-// note and decides nothing, so it is kept beside the journal, one line for each mark: a
-// process that dies in the middle loses that line at most.
+// ViewedFiles records the file versions of a task's change that a person has viewed. It is a
+// personal note and decides nothing, so it is stored beside the journal, one line for each mark:
+// a process that dies in the middle loses at most that line.
 type ViewedFiles struct {
 	file  string
-	marks map[string]string // by path: the hash of what was seen
+	marks map[string]string // by path: the hash of the viewed version
 }
 
 // viewedMark is a line of the file.
 type viewedMark struct {
 	File string    `json:"file"`
-	Hash string    `json:"hash,omitzero"` // empty: it is no longer seen
+	Hash string    `json:"hash,omitzero"` // empty: it is no longer viewed
 	At   time.Time `json:"at"`
 }
 
-// NoteFile returns the file of the state directory that a person's notes on a task are in.
+// NoteFile returns the file in the state directory with a person's notes on a task.
 func NoteFile(state string, run nexus.RunID, task nexus.TaskID, who, ending string) string {
 	return filepath.Join(state, "reviews", url.PathEscape(string(run)), url.PathEscape(string(task))+"@"+url.PathEscape(who)+ending)
 }
 
-// LoadViewedFiles reads what a person has seen. A line that cannot be read is left out.
+// LoadViewedFiles reads a person's viewed files. It skips unreadable lines.
 func LoadViewedFiles(state string, run nexus.RunID, task nexus.TaskID, who string) (*ViewedFiles, error) {
 	s := &ViewedFiles{file: NoteFile(state, run, task, who, ".jsonl"), marks: map[string]string{}}
 	data, err := os.ReadFile(s.file)
@@ -53,7 +53,7 @@ func LoadViewedFiles(state string, run nexus.RunID, task nexus.TaskID, who strin
 	return s, nil
 }
 
-// Mark notes that a file is seen as it is, or, without a hash, that it is not.
+// Mark records that a file was viewed in a version, or, without a hash, that it was not.
 func (s *ViewedFiles) Mark(file, hash string, at time.Time) error {
 	line, err := json.Marshal(viewedMark{File: file, Hash: hash, At: at})
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *ViewedFiles) Mark(file, hash string, at time.Time) error {
 	if err != nil {
 		return fmt.Errorf("note which files were viewed: %w", err)
 	}
-	_, err = f.Write(append([]byte("\n"), append(line, '\n')...)) // a line that was cut before does not spoil it
+	_, err = f.Write(append([]byte("\n"), append(line, '\n')...)) // a truncated last line does not corrupt it
 	s.marks[file] = hash
 	return errors.Join(err, f.Close())
 }

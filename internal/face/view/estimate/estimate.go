@@ -1,4 +1,4 @@
-// Package estimate says in words what a plan is thought to take.
+// Package estimate describes the estimate of a plan in words.
 package estimate
 
 import (
@@ -13,19 +13,19 @@ import (
 
 // Description is an estimate in words.
 type Description struct {
-	From  string // what it is taken from; empty: nothing
+	From  string // source of the estimate; empty: none
 	Time  string
 	Money string
-	Tasks []Task // none where the whole says it all
+	Tasks []Task // none if the summary is enough
 }
 
-// Task is what one task is thought to take, and what adds to what the plan says.
+// Task is the estimate of one task, and the factors beyond the plan.
 type Task struct {
 	Text  string
-	Parts string // empty: nothing does
+	Parts string // empty: none
 }
 
-// Of says an estimate in words.
+// Of describes an estimate in words.
 func Of(e nexus.Estimate) Description {
 	var from []string
 	if e.Samples > 0 {
@@ -60,8 +60,8 @@ func Of(e nexus.Estimate) Description {
 	return w
 }
 
-// String is the estimate as lines: what it is taken from, the time, the money, and up to
-// two for each task.
+// String returns the estimate as lines: its source, the time, the money, and up to two lines for
+// each task.
 func (w Description) String() string {
 	text := strings.TrimSpace("estimate "+w.From) + ":\n  time: " + w.Time + "\n  money: " + w.Money
 	for _, t := range w.Tasks {
@@ -72,8 +72,8 @@ func (w Description) String() string {
 	return text
 }
 
-// describeTask says the estimate of a task. How sure that is is said where it is not as of all
-// tasks.
+// describeTask describes the estimate of a task. It adds the confidence if that differs from the
+// overall one.
 func describeTask(e nexus.TaskEstimate, all nexus.Confidence) Task {
 	text := fmt.Sprintf("%s: about %s%s", e.Task, durationText(e.Likely.Seconds), rangeText(durationText(e.Low.Seconds), durationText(e.High.Seconds)))
 	if !e.Unpriced {
@@ -102,7 +102,7 @@ func describeTask(e nexus.TaskEstimate, all nexus.Confidence) Task {
 	return Task{text, strings.Join(parts, "; ")}
 }
 
-// differenceText says by how much something changes an estimate.
+// differenceText describes by how much a factor changes an estimate.
 func differenceText(n int64, words func(int64) string) string {
 	if n < 0 {
 		return "-" + words(-n)
@@ -110,7 +110,7 @@ func differenceText(n int64, words func(int64) string) string {
 	return "+" + words(n)
 }
 
-// durationText says how many seconds something takes, as exactly as an estimate may be said.
+// durationText formats seconds with the precision of an estimate.
 func durationText(seconds int64) string {
 	if seconds < 90 {
 		return fmt.Sprintf("%d s", seconds)
@@ -118,7 +118,7 @@ func durationText(seconds int64) string {
 	return fmt.Sprintf("%d min", int64((time.Duration(seconds)*time.Second).Round(time.Minute)/time.Minute))
 }
 
-// rangeText says a range, nothing where it is none.
+// rangeText formats a range, empty if both ends are the same.
 func rangeText(low, high string) string {
 	if low == high {
 		return ""

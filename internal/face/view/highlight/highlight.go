@@ -1,10 +1,10 @@
 // Package highlight finds the words of source code that are drawn in colours.
 //
-// It returns spans with a kind, which terminals and pages draw in their own way. What it
-// knows of a language is in [stack.LexiconOf]: comments and literals, and its
-// keywords: enough to read a change by. A lexer with a grammar for each language would
-// see more, but the libraries that have them build all of them whenever a program
-// starts (docs/decisions/0092-terminal-interface.md).
+// It returns spans with a kind, which terminals and pages draw in their own way. Its knowledge of
+// a language is in [stack.LexiconOf]: comments, literals and keywords, which is enough for
+// reading a change. A lexer with a grammar for each language would recognise more, but the
+// libraries with grammars build all of them whenever a program starts
+// (docs/decisions/0092-terminal-interface.md).
 package highlight
 
 import (
@@ -13,16 +13,16 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what a span of code is. It is the name of a class on a page.
+// Kind is the kind of a code span. It is also the class name on a page.
 type Kind string
 
 // The kinds of spans.
 const (
 	Plain    Kind = ""
 	Keyword  Kind = "keyword"
-	Type     Kind = "type" // also what a language has built in
+	Type     Kind = "type" // also built-in names
 	Function Kind = "function"
-	Name     Kind = "name" // languageOf an attribute, a tag, a key, a decorator
+	Name     Kind = "name" // of an attribute, a tag, a key, a decorator
 	String   Kind = "string"
 	Number   Kind = "number"
 	Comment  Kind = "comment"
@@ -30,22 +30,21 @@ const (
 	Heading  Kind = "heading"
 )
 
-// Span is a piece of a line. Its text is as it was: who draws it makes it harmless.
+// Span is a part of a line. Its text is unchanged: the caller that draws it must make it safe.
 type Span struct {
 	Text string `json:"text"`
 	Kind Kind   `json:"kind,omitzero"`
 }
 
-// What is not highlighted, as it is no code that somebody reads.
+// Limits above which a text is not highlighted, because nobody reads it as code.
 const (
 	maxText = 512 << 10
 	maxLine = 2000
 )
 
-// Lines splits a text into its lines, without their ends, and each line into
-// spans by the language that the name of its file tells. The spans of a line
-// joined are the line. A text in no known language, or too large to be read,
-// has one plain span a line.
+// Lines splits a text into its lines, without their ends, and each line into spans, with the
+// language of the file name. The joined spans of a line are the line. A text in an unknown
+// language, or a very large one, has one plain span per line.
 func Lines(file, text string) [][]Span {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	out := make([][]Span, len(lines))
@@ -72,10 +71,10 @@ func plain(line string) []Span {
 type scanner struct {
 	*language
 
-	until string // what ends the comment or literal that an earlier line began; empty: there is none
-	kind  Kind   // languageOf that
-	line  string // that is read
-	at    int    // up to where
+	until string // end marker of the comment or literal that an earlier line began; empty: none
+	kind  Kind   // kind of that comment or literal
+	line  string // the current line
+	at    int    // current offset
 	spans []Span
 }
 
@@ -96,8 +95,7 @@ func (s *scanner) scan(line string) []Span {
 	return s.spans
 }
 
-// add makes the bytes up to an offset part of the spans: of the last one if that is of
-// the same kind.
+// add adds the bytes up to an offset to the spans: to the last one if that has the same kind.
 func (s *scanner) add(end int, kind Kind) {
 	if end <= s.at {
 		return
@@ -111,7 +109,7 @@ func (s *scanner) add(end int, kind Kind) {
 	s.spans = append(s.spans, Span{text, kind})
 }
 
-// finish reads on to the end of what spans lines, which is looked for after some bytes.
+// finish reads to the end of a multi-line part, and searches for the end after skip bytes.
 func (s *scanner) finish(skip int) {
 	rest := s.line[s.at+skip:]
 	if i := strings.Index(rest, s.until); i >= 0 {
@@ -122,7 +120,7 @@ func (s *scanner) finish(skip int) {
 	s.add(len(s.line), s.kind)
 }
 
-// next reads the next piece of the line.
+// next reads the next part of the line.
 func (s *scanner) next() {
 	rest := s.line[s.at:]
 	if s.comment(rest) || s.literal(rest) {
@@ -191,8 +189,7 @@ func (s *scanner) literal(rest string) bool {
 	return true
 }
 
-// literalLength returns the length of the literal that a text begins with, 0 where it does not
-// end.
+// literalLength returns the length of the literal at the start of a text, 0 if it does not end.
 func literalLength(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
@@ -239,7 +236,7 @@ func startsAny(text string, marks ...string) bool {
 	return false
 }
 
-// wordLength returns the length of the word that a text begins with.
+// wordLength returns the length of the word at the start of a text.
 func wordLength(text string) int {
 	for i, c := range text {
 		if !isWord(c) && (c < '0' || c > '9') {
@@ -251,7 +248,7 @@ func wordLength(text string) int {
 
 func isWord(c rune) bool { return c == '_' || c == '$' || c != utf8.RuneError && unicode.IsLetter(c) }
 
-// numberLength returns the length of the number that a text begins with.
+// numberLength returns the length of the number at the start of a text.
 func numberLength(text string) int {
 	for i, c := range text {
 		exponent := i > 0 && (c == '+' || c == '-') && (text[i-1] == 'e' || text[i-1] == 'E') && !strings.HasPrefix(text, "0x")

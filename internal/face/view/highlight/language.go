@@ -8,9 +8,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Diff highlights lines of a file in a diff, in their order: those before the change
-// as one text, and those after it as another, so that a comment over several lines is
-// one. A line that is in both is as it is after the change.
+// Diff highlights the lines of a file in a diff, in their order. It reads the lines before the
+// change as one text, and those after it as another, so that a comment over several lines is
+// recognised. A line in both is highlighted as after the change.
 func Diff(file string, lines []diffreview.Line) [][]Span {
 	out := make([][]Span, len(lines))
 	for _, without := range []string{"+", "-"} {
@@ -26,7 +26,7 @@ func Diff(file string, lines []diffreview.Line) [][]Span {
 			continue
 		}
 		for i, spans := range Lines(file, text.String()) {
-			if i < len(at) { // a line of a hostile diff may have several ends
+			if i < len(at) { // a line of a hostile diff may contain several line ends
 				out[at[i]] = spans
 			}
 		}
@@ -34,17 +34,17 @@ func Diff(file string, lines []diffreview.Line) [][]Span {
 	return out
 }
 
-// language is how a language looks.
+// language describes the syntax of a language.
 type language struct {
 	stack.Syntax
 	stack.Lexicon
 
 	words  map[string]Kind
-	whole  func(line string) int          // how much of a line, from its begin, is a literal; nil: nothing
-	headed func(line string) (Kind, bool) // what a whole line is
+	whole  func(line string) int          // length of the literal at the start of a line; nil: none
+	headed func(line string) (Kind, bool) // kind of a whole line
 }
 
-// languageOf returns the language of a file by its name; nil: it is not known.
+// languageOf returns the language of a file by its name; nil: unknown.
 func languageOf(file string) *language {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".md", ".markdown":
@@ -64,7 +64,7 @@ func languageOf(file string) *language {
 	return &l
 }
 
-// markdown has headings, quotes of code, and blocks of it.
+// markdown describes headings, inline code and code blocks.
 func markdown() *language {
 	return &language{
 		Syntax:  stack.Syntax{Block: [2]string{"<!--", "-->"}, Long: []string{"```"}, Quotes: "`"},

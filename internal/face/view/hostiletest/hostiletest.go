@@ -1,6 +1,5 @@
-// Package hostiletest fills every field of a value with text that terminals,
-// browsers and eyes would obey, so that a test of what draws the value can forget
-// none of them.
+// Package hostiletest fills every field of a value with text that terminals, browsers or readers
+// would misinterpret, so that a test of the code that draws the value forgets none of them.
 package hostiletest
 
 import (
@@ -13,16 +12,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Text clears a screen, sets a title and a clipboard, is markup, turns the
-// direction around, hides letters, and does not end.
+// Text returns a text that clears a screen, sets a title and a clipboard, contains markup,
+// reverses the direction, hides letters, and does not end.
 func Text() string {
 	const short = "\x1b[2J\x1b]0;owned\x07\x1b]52;c;aGk=\x07<script>alert(1)</script>\"' onload=\"x" +
 		"\u202etxt.exe\u2066 \u009b31m\U000e0041\u200b \x00\r\n::error::x"
 	return short + strings.Repeat("x\u4e16", 300) + "\n" + short
 }
 
-// Obeyed returns what a terminal or an eye would obey in a text that is drawn
-// without colours; empty if there is nothing.
+// Obeyed returns the sequence in an uncoloured text that a terminal or a reader would
+// misinterpret; empty if there is none.
 func Obeyed(text string) string {
 	for i, r := range text {
 		if r == '\n' || r == '\t' || r == '\r' && strings.HasPrefix(text[i+1:], "\n") {
@@ -35,11 +34,10 @@ func Obeyed(text string) string {
 	return ""
 }
 
-// deepest is how deep lists have more than one element.
+// deepest is the depth up to which lists have more than one element.
 const deepest = 3
 
-// Fill sets every field of what v points to, and of all that is in it: texts to
-// text, lists to two elements, numbers to 3.
+// Fill sets every field below the pointer v: texts to text, lists to two elements, numbers to 3.
 func Fill(v any, text string) { fill(reflect.ValueOf(v).Elem(), text, 0) }
 
 func fill(v reflect.Value, text string, deep int) {

@@ -1,5 +1,5 @@
-// Package hub keeps the projections of all runs of a repository in step with its journal,
-// for faces that show several runs to several people: pages, their API, and the terminal
+// Package hub keeps the projections of all runs of a repository up to date with its journal, for
+// interfaces that show several runs to several people: pages, their API, and the terminal
 // interface.
 package hub
 
@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// Journal is what a hub reads of a journal.
+// Journal is the part of a journal that a hub reads.
 type Journal interface {
 	Runs(ctx context.Context) ([]journal.Run, error)
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
@@ -29,27 +29,26 @@ type Journal interface {
 	Holders(ctx context.Context) (map[nexus.RunID]nexus.Process, error)
 }
 
-// Options say how a hub is opened.
+// Options configure a hub.
 type Options struct {
 	Repository string                                                  // its directory, for lists of several
 	Now        func() time.Time                                        // required
-	Earlier    func(ctx context.Context) *route.Stats                  // what earlier runs took; nil: unknown
+	Earlier    func(ctx context.Context) *route.Stats                  // durations of earlier runs; nil: unknown
 	Place      func(nexus.RunID, nexus.AttemptID) (dir, branch string) // of an attempt's worktree; nil: unknown
-	Idle       time.Duration                                           // after which what nobody looks at is let go; 0 means a minute
+	Idle       time.Duration                                           // time until an unused projection is released; 0: a minute
 }
 
-// Hub keeps the projections of the runs of a repository. They are made when
-// somebody looks, kept in step by [Hub.Follow], and let go when nobody looks any
-// more. A hub is safe for concurrent use; a reader that is slow holds up nobody
-// but other readers of the same run.
+// Hub stores the projections of the runs of a repository. They are built when they are read, kept
+// up to date by [Hub.Follow], and released when they are no longer read. A hub is safe for
+// concurrent use; a slow reader delays only other readers of the same run.
 type Hub struct {
 	j    Journal
 	o    Options
 	ctx  context.Context //nolint:containedctx // of what reads the journal for a reader
-	mu   sync.Mutex      // guards what follows
+	mu   sync.Mutex      // guards the fields below
 	runs map[nexus.RunID]*entry
 	ids  []nexus.RunID // the latest last
-	wake chan struct{} // closed when anything happens; nil: nobody waits
+	wake chan struct{} // closed at any change; nil: nobody waits
 }
 
 // entry is a run of a hub. The hub's lock guards all but p.
@@ -57,25 +56,25 @@ type entry struct {
 	id     nexus.RunID
 	latest bool
 	holder *nexus.Process
-	known  bool // holder was read since the run is here
+	known  bool // holder was read since the run was added
 	wake   chan struct{}
-	queue  []nexus.Event // that p has not seen
-	behind bool          // p is to read the journal: it is new, or the queue was too long
+	queue  []nexus.Event // events that p has not applied
+	behind bool          // p must read the journal: it is new, or the queue was too long
 	used   time.Time
-	over   *runSummary // of a run that is over, where nothing has happened since
+	over   *runSummary // of a finished run, if nothing has happened since
 
 	mu sync.Mutex             // guards p; taken before the hub's lock
-	p  *projection.Projection // nil: nobody looks
+	p  *projection.Projection // nil: not in use
 }
 
-// runSummary is what the lists of all runs show of one.
+// runSummary is the part of a run that lists of all runs show.
 type runSummary struct {
 	run    view.Run
 	items  []projection.Item
 	latest bool
 }
 
-// maxQueue is how many events wait for a reader before it must read the journal.
+// maxQueue is the number of queued events above which a reader must read the journal.
 const maxQueue = 1000
 
 // Open returns a hub for the runs of a journal, which it reads until the context
@@ -111,7 +110,7 @@ func (h *Hub) entry(id nexus.RunID) *entry {
 	return e
 }
 
-// updateHolders reads who conducts the runs.
+// updateHolders reads the conductors of the runs.
 func (h *Hub) updateHolders(ctx context.Context) error {
 	all, err := h.j.Holders(ctx)
 	if err != nil {
@@ -134,7 +133,7 @@ func (h *Hub) updateHolders(ctx context.Context) error {
 	return nil
 }
 
-// wakeWaiters wakes who waits for a change of a run. The caller holds the lock.
+// wakeWaiters wakes the waiters for a change of a run. The caller holds the lock.
 func (h *Hub) wakeWaiters(e *entry) {
 	for _, c := range []*chan struct{}{&e.wake, &h.wake} {
 		if *c != nil {
@@ -144,9 +143,8 @@ func (h *Hub) wakeWaiters(e *entry) {
 	}
 }
 
-// Changed returns a channel that is closed at the next change of a run, or of any
-// run where it is empty or not known. Who takes it before it looks misses no
-// change.
+// Changed returns a channel that is closed at the next change of a run, or of any run if the ID
+// is empty or unknown. A caller that gets the channel before it reads misses no change.
 func (h *Hub) Changed(run nexus.RunID) <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -160,7 +158,7 @@ func (h *Hub) Changed(run nexus.RunID) <-chan struct{} {
 	return *c
 }
 
-// Follow keeps the hub in step with the journal until the context ends.
+// Follow keeps the hub up to date with the journal until the context ends.
 func (h *Hub) Follow(ctx context.Context) error {
 	head, err := h.j.Head(ctx)
 	if err == nil {
@@ -189,8 +187,7 @@ func (h *Hub) Follow(ctx context.Context) error {
 	return nil
 }
 
-// markMissed marks what happened between [Open] and the number from which the hub
-// follows.
+// markMissed marks the events between [Open] and the number from which the hub follows.
 func (h *Hub) markMissed(ctx context.Context) error {
 	runs, err := h.j.Runs(ctx)
 	if err != nil {
@@ -206,7 +203,7 @@ func (h *Hub) markMissed(ctx context.Context) error {
 	return nil
 }
 
-// refreshLoop sees once a second who conducts the runs, and lets go of what is idle.
+// refreshLoop reads the conductors of the runs once a second, and releases idle projections.
 func (h *Hub) refreshLoop(ctx context.Context) {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
@@ -216,12 +213,12 @@ func (h *Hub) refreshLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		_ = h.updateHolders(ctx) // the next look tries again
+		_ = h.updateHolders(ctx) // the next round tries again
 		h.releaseIdle()
 	}
 }
 
-// enqueueEvent hands an event to its run.
+// enqueueEvent adds an event to the queue of its run.
 func (h *Hub) enqueueEvent(e nexus.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -237,14 +234,14 @@ func (h *Hub) enqueueEvent(e nexus.Event) {
 	h.wakeWaiters(x)
 }
 
-// releaseIdle lets go of the projections that nobody looked at for a while.
+// releaseIdle releases projections that were not used for a while.
 func (h *Hub) releaseIdle() {
 	for _, id := range h.IDs() {
 		h.mu.Lock()
 		e := h.runs[id]
 		h.mu.Unlock()
 		if !e.mu.TryLock() {
-			continue // somebody looks
+			continue // in use
 		}
 		h.mu.Lock()
 		if e.p != nil && h.o.Now().Sub(e.used) > h.o.Idle {
@@ -255,11 +252,11 @@ func (h *Hub) releaseIdle() {
 	}
 }
 
-// drop lets go of the projection. The caller holds both locks.
+// drop releases the projection. The caller holds both locks.
 func (e *entry) drop() { e.p, e.queue, e.behind = nil, nil, true }
 
-// View shows a run to a function, as of the last event that the hub knows of. No
-// other function sees the run at the same time, and none may keep the projection.
+// View passes a run, as of the last event that the hub knows, to a function. No other function
+// sees the run at the same time, and none may keep the projection.
 func (h *Hub) View(run nexus.RunID, see func(*projection.Projection) error) error {
 	h.mu.Lock()
 	e := h.runs[run]
@@ -275,13 +272,12 @@ func (h *Hub) View(run nexus.RunID, see func(*projection.Projection) error) erro
 	return see(e.p)
 }
 
-// catchUp brings the projection of an entry in step. The caller holds the
-// entry's lock.
+// catchUp brings the projection of an entry up to date. The caller holds the entry's lock.
 func (h *Hub) catchUp(e *entry) error {
 	h.mu.Lock()
 	queue, behind := e.queue, e.behind
 	e.queue, e.behind, e.used = nil, false, h.o.Now()
-	e.over = nil // what is read now may be more than the events that the hub was told of
+	e.over = nil // the journal may contain more than the events that the hub received
 	holder, known, latest := e.holder, e.known, e.latest
 	h.mu.Unlock()
 	if err := h.apply(e, e.id, queue, behind); err != nil {
@@ -290,7 +286,7 @@ func (h *Hub) catchUp(e *entry) error {
 		h.mu.Unlock()
 		return err
 	}
-	if known { // of a run that just began, who conducts it is read next
+	if known { // the conductor of a run that just began is read next
 		e.p.SetHolder(holder)
 	}
 	if !latest {
@@ -321,7 +317,7 @@ func (h *Hub) apply(e *entry, id nexus.RunID, queue []nexus.Event, behind bool) 
 	return nil
 }
 
-// projectionOptions returns what the projection of a run knows beside its events.
+// projectionOptions returns the options of a run's projection.
 func (h *Hub) projectionOptions(id nexus.RunID) projection.Options {
 	o := projection.Options{Past: func(after int64) iter.Seq2[nexus.Event, error] { return h.j.Events(h.ctx, id, after) }}
 	if h.o.Earlier != nil {
@@ -342,23 +338,23 @@ func (h *Hub) IDs() []nexus.RunID {
 	return ids
 }
 
-// Runs returns all runs, the latest first. One that cannot be read is left out,
-// and the error names the first such.
+// Runs returns all runs, the latest first. Unreadable runs are left out, and the error names the
+// first one.
 func (h *Hub) Runs(now time.Time) ([]view.RepositoryRun, error) {
 	all := []view.RepositoryRun{}
 	err := h.forEachRun(now, func(g runSummary) { all = append(all, view.RepositoryRun{Repository: h.o.Repository, Run: g.run}) })
 	return all, err
 }
 
-// Inbox returns what waits for a person in all runs, the oldest first, and then
-// what a person should know of.
+// Inbox returns the items that wait for a person in all runs, the oldest first, and then the
+// notices.
 func (h *Hub) Inbox(now time.Time) ([]projection.Item, error) {
 	all := []projection.Item{}
 	err := h.forEachRun(now, func(g runSummary) { all = append(all, g.items...) })
 	return sortItems(all), err
 }
 
-// forEachRun glances at all runs, the latest first.
+// forEachRun passes the summaries of all runs, the latest first.
 func (h *Hub) forEachRun(now time.Time, take func(runSummary)) error {
 	var failed error
 	for _, id := range h.IDs() {
@@ -373,8 +369,8 @@ func (h *Hub) forEachRun(now time.Time, take func(runSummary)) error {
 	return failed
 }
 
-// runSummary returns what lists show of a run. What they show of one that is over is
-// kept in place of its projection.
+// summarizeRun returns the summary of a run for lists. The summary of a finished run is kept
+// instead of its projection.
 func (h *Hub) summarizeRun(id nexus.RunID, now time.Time) (runSummary, error) {
 	h.mu.Lock()
 	e := h.runs[id]
@@ -404,7 +400,7 @@ func (h *Hub) summarizeRun(id nexus.RunID, now time.Time) (runSummary, error) {
 	return g, nil
 }
 
-// sortItems puts what waits before notices, and each the oldest first.
+// sortItems puts waiting items before notices, each the oldest first.
 func sortItems(all []projection.Item) []projection.Item {
 	slices.SortStableFunc(all, func(a, b projection.Item) int {
 		if a.Notice != b.Notice {

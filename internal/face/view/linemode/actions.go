@@ -22,21 +22,21 @@ func workflowCommand(name string, at nexus.Finding, title, text string) string {
 	return "::" + name + " " + strings.Join(with, ",") + "::" + escapeData(text)
 }
 
-// escapeData makes a text the message of a workflow command: its line breaks stay
-// in it, and everything else that is not to be seen is written out.
+// escapeData escapes the message of a workflow command: line breaks remain in it, and other
+// invisible characters are written out.
 func escapeData(text string) string {
 	text = view.CleanText(strings.ReplaceAll(text, "\r\n", "\n"))
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(escapeCommands(text))
 }
 
-// escapeProperty makes a text the value of a property of a workflow command.
+// escapeProperty escapes the value of a workflow command's property.
 func escapeProperty(text string) string {
 	text = escapeCommands(view.Clean(text))
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
 }
 
-// Guard makes lines harmless for the runner of GitHub Actions, which takes a line
-// that begins with two colons, after blanks, for a command, and ##[ anywhere.
+// Guard makes lines safe for the runner of GitHub Actions. The runner interprets a line that
+// begins with two colons, after blanks, as a command, and also ##[ anywhere.
 func Guard(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(escapeCommands(strings.ReplaceAll(text, "\r", `\r`)), "\n") {
@@ -48,5 +48,5 @@ func Guard(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// escapeCommands breaks what the runner's older commands begin with.
+// escapeCommands breaks the prefix of the runner's older commands.
 func escapeCommands(text string) string { return strings.ReplaceAll(text, "##[", "## [") }

@@ -1,10 +1,9 @@
-// Package linemode shows a run where nothing can be redrawn: in pipes and in CI.
-// It writes a line for each change of state, with the time, what it is about and
-// what that has cost; a heartbeat each minute; and a table of the tasks at the
-// end. On GitHub Actions it folds what is long into groups and annotates what
-// failed, and no text from outside is taken for a command there.
+// Package linemode shows a run in output that cannot be redrawn: pipes and CI. It writes a line
+// for each change of state, with the time, the subject and its cost; a heartbeat each minute; and
+// a table of the tasks at the end. On GitHub Actions it folds long parts into groups and
+// annotates failures, and no text from outside can act as a command there.
 //
-// It is pure but for [RunHeartbeat]: the same events give the same lines.
+// It is pure except for [RunHeartbeat]: the same events give the same lines.
 package linemode
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Heartbeat is how often a run says that it goes on.
+// Heartbeat is the interval of the run's signs of life.
 const Heartbeat = time.Minute
 
 // Lines draws the events of a run. It belongs to one goroutine.
@@ -30,11 +29,11 @@ type Lines struct {
 	Actions bool           // on GitHub Actions
 	Zone    *time.Location // of the times; nil: the machine's
 
-	open bool // a group
+	open bool // a group is open
 }
 
-// Event draws an event that the state has folded, without the last line's end.
-// It is empty for what is not worth a line.
+// Event draws an event that the state has applied, without the last newline. It is empty for an
+// event that is not worth a line.
 func (l *Lines) Event(s *state.State, e nexus.Event) string {
 	text := l.Said.Draw(l.Style, e)
 	if text == "" {
@@ -53,7 +52,7 @@ func (l *Lines) Event(s *state.State, e nexus.Event) string {
 	return strings.Join(all, "\n")
 }
 
-// timePrefix is the time at the beginning of a line.
+// timePrefix returns the time at the beginning of a line.
 func (l *Lines) timePrefix(t time.Time) string {
 	zone := l.Zone
 	if zone == nil {
@@ -62,9 +61,8 @@ func (l *Lines) timePrefix(t time.Time) string {
 	return t.In(zone).Format(time.TimeOnly) + " "
 }
 
-// costSuffix is what the task or the planning has cost that a fact is about, and how long
-// the task took if it has ended; at the end of the run, what all of it cost. It is
-// empty for what cost nothing.
+// costSuffix returns the cost of a fact's task or planning, and the duration of a task that has
+// ended; at the end of the run, the total cost. It is empty if there was no cost.
 func costSuffix(s *state.State, f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.PlanProposed, nexus.PlanFailed, nexus.InterviewHeard, nexus.InterviewFailed, nexus.SpecWritten, nexus.SpecFailed:
@@ -87,7 +85,7 @@ func costSuffix(s *state.State, f nexus.Fact) string {
 	return moneySuffix(t.Spent)
 }
 
-// attemptCost is what an attempt has cost, nil for none.
+// attemptCost returns the cost of an attempt, empty for no attempt.
 func attemptCost(a *state.Attempt) string {
 	if a == nil {
 		return ""
@@ -95,7 +93,7 @@ func attemptCost(a *state.Attempt) string {
 	return moneySuffix(a.Spent())
 }
 
-// moneySuffix is money at the end of a line, empty for none.
+// moneySuffix formats money at the end of a line, empty for none.
 func moneySuffix(m nexus.Money) string {
 	if m == 0 {
 		return ""
@@ -103,7 +101,7 @@ func moneySuffix(m nexus.Money) string {
 	return fmt.Sprintf(" (%s)", m)
 }
 
-// taskAbout returns the task that a fact is about, nil for none.
+// taskAbout returns the task of a fact, nil for none.
 func taskAbout(s *state.State, f nexus.Fact) *state.Task {
 	about, _ := view.Describe(f)
 	attempt, _, _ := strings.Cut(about, "/")
@@ -113,7 +111,7 @@ func taskAbout(s *state.State, f nexus.Fact) *state.Task {
 	return s.Task(nexus.TaskID(about))
 }
 
-// RunHeartbeat says each minute how the run goes, until the context ends.
+// RunHeartbeat calls say each minute, until the context ends.
 func RunHeartbeat(ctx context.Context, say func(now time.Time)) {
 	t := time.NewTicker(Heartbeat)
 	defer t.Stop()
@@ -127,7 +125,7 @@ func RunHeartbeat(ctx context.Context, say func(now time.Time)) {
 	}
 }
 
-// HeartbeatLine is the line of a heartbeat.
+// HeartbeatLine returns the line of a heartbeat.
 func (l *Lines) HeartbeatLine(r view.Run, now time.Time) string {
 	parts := []string{string(r.Status)}
 	if c := r.Counts; c.Total > 0 {
@@ -157,8 +155,8 @@ func (l *Lines) HeartbeatLine(r view.Run, now time.Time) string {
 	return l.guard(line)
 }
 
-// Summary is the table of the tasks at the end of a run, empty for a run without
-// tasks. It ends an open group.
+// Summary returns the table of the tasks at the end of a run, empty for a run without tasks. It
+// ends an open group.
 func (l *Lines) Summary(r view.Run) string {
 	out := l.endGroup()
 	if len(r.Tasks) == 0 {
@@ -189,7 +187,7 @@ func (l *Lines) guard(text string) string {
 	return Guard(text)
 }
 
-// groupCommand begins a group with the plan, whose lines are many, and ends it with the
+// groupCommand begins a group with the plan, because it has many lines, and ends it with the
 // first fact of the work.
 func (l *Lines) groupCommand(f nexus.Fact) string {
 	switch f.(type) {
@@ -213,10 +211,10 @@ func (l *Lines) endGroup() string {
 	return "::endgroup::\n"
 }
 
-// mostFindings is how many findings of a gate a group lists.
+// mostFindings limits the findings of a gate that a group lists.
 const mostFindings = 20
 
-// findings folds what a red gate found.
+// findings folds the findings of a failed gate.
 func findings(f nexus.Fact) string {
 	g, ok := f.(nexus.GateJudged)
 	if !ok || g.Base || !g.Evidence.State.Red() || len(g.Evidence.Findings) < 2 {
@@ -234,7 +232,7 @@ func findings(f nexus.Fact) string {
 	return strings.Join(append(lines, "::endgroup::"), "\n")
 }
 
-// annotate returns the annotation of what failed for good, or waits for a person.
+// annotate returns the annotation of a final failure, or of something that waits for a person.
 func annotate(f nexus.Fact, s *state.State) string {
 	switch f := f.(type) {
 	case nexus.TaskParked:
@@ -260,9 +258,9 @@ func annotate(f nexus.Fact, s *state.State) string {
 	}
 }
 
-// annotatedFinding returns the first finding of a red gate in the last round of a task's
-// work that gates judged: where its annotation is shown. What was refused before
-// and is submitted again is not judged.
+// annotatedFinding returns the first finding of a failed gate in the last judged round of a
+// task's work, which is the position of its annotation. A resubmission of refused work is not
+// judged.
 func annotatedFinding(t *state.Task) nexus.Finding {
 	if t == nil {
 		return nexus.Finding{}

@@ -7,21 +7,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// The roles that a person may have, each with all that those before it may.
+// The roles of a person, each with the permissions of those before it.
 const (
 	RoleAnswer = "answer"
 	RoleSteer  = "steer"
 	RoleAdmin  = "admin"
 )
 
-// refuse returns the action as one that cannot be done now.
+// refuse returns the action with the reason why it is not possible now.
 func (a Action) refuse(format string, args ...any) Action {
 	a.Refused, a.Args = fmt.Sprintf(format, args...), nil
 	return a
 }
 
-// ItemActions returns what can be done about an item of the inbox, the usual one
-// first. It is empty for one that is not in it.
+// ItemActions returns the actions for an inbox item, the usual one first. It is empty for an
+// unknown item.
 func (p *Projection) ItemActions(id string, now time.Time) []Action {
 	for _, i := range p.Inbox(now) {
 		if i.ID == id {
@@ -66,7 +66,7 @@ func (p *Projection) itemActions(i Item) []Action {
 	return append(all, write)
 }
 
-// leftActions are for a task that was left.
+// leftActions returns the actions for a parked or skipped task.
 func (p *Projection) leftActions(id nexus.TaskID) []Action {
 	return []Action{p.retry(id), p.retryTelling(id), p.skip(id)}
 }
@@ -113,7 +113,7 @@ func (p *Projection) skip(id nexus.TaskID) Action {
 	return a
 }
 
-// undo reverts what a task landed.
+// undo returns the action that reverts a task's landed change.
 func (p *Projection) undo(id nexus.TaskID) Action {
 	a := Action{
 		Name: "undo", Label: "Undo", Key: "U", Role: RoleAdmin, Danger: true,
@@ -131,7 +131,7 @@ func (p *Projection) undo(id nexus.TaskID) Action {
 	return a
 }
 
-// TaskActions returns what can be done with a task now, and why not what cannot.
+// TaskActions returns the actions for a task; impossible ones have the reason.
 func (p *Projection) TaskActions(id nexus.TaskID) []Action {
 	tell := Action{
 		Name: "tell", Label: "Tell its agent", Key: "m", Role: RoleSteer, Input: InputText, Ask: "the message",
@@ -148,7 +148,7 @@ func (p *Projection) TaskActions(id nexus.TaskID) []Action {
 	return []Action{tell, p.interrupt(id), p.pauseTask(id), p.unpause(id), p.retry(id), p.retryTelling(id), p.skip(id), p.undo(id)}
 }
 
-// interrupt cuts off what the agent of a task does.
+// interrupt returns the action that interrupts the agent of a task.
 func (p *Projection) interrupt(id nexus.TaskID) Action {
 	a := Action{
 		Name: "interrupt", Label: "Interrupt its agent", Key: "I", Role: RoleSteer, Input: InputReason,
@@ -168,7 +168,7 @@ func (p *Projection) interrupt(id nexus.TaskID) Action {
 	return a
 }
 
-// pauseTask holds one task.
+// pauseTask returns the action that pauses one task.
 func (p *Projection) pauseTask(id nexus.TaskID) Action {
 	a := Action{
 		Name: "pause-task", Label: "Pause the task", Key: "p", Role: RoleSteer,
@@ -189,7 +189,7 @@ func (p *Projection) pauseTask(id nexus.TaskID) Action {
 	return a
 }
 
-// unpause lets a task continue.
+// unpause returns the action that continues a task.
 func (p *Projection) unpause(id nexus.TaskID) Action {
 	a := Action{
 		Name: "unpause", Label: "Continue the task", Key: "p", Role: RoleSteer,
@@ -201,7 +201,7 @@ func (p *Projection) unpause(id nexus.TaskID) Action {
 	return a
 }
 
-// RunActions returns what can be done with the run now, and why not what cannot.
+// RunActions returns the actions for the run; impossible ones have the reason.
 func (p *Projection) RunActions() []Action { return p.runActions() }
 
 // runActions returns the actions of the run, all or the named ones.

@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// activityLog is what a projection keeps beside the state: when things were done, for
-// the timeline, the days of the bill, and the last events.
+// activityLog is the part of a projection besides the state: the times of activities for the
+// timeline, the costs by day, and the last events.
 type activityLog struct {
 	talks   map[nexus.SessionID]*sessionTimes
 	rows    map[nexus.AttemptID]*attemptSpans
@@ -21,29 +21,29 @@ type activityLog struct {
 	waivers map[string]accept.Waiver
 	keep    int
 	last    []nexus.Event // up to twice keep, the newest last
-	from    int64         // events up to this number are not in last
+	from    int64         // events up to this number are missing in last
 	latest  time.Time
 }
 
-// sessionTimes is when a session was heard of, in nanoseconds since 1970; 0 is never.
+// sessionTimes are the times of a session's events, in nanoseconds since 1970; 0 is never.
 type sessionTimes struct{ began, ended, heard int64 }
 
-// attemptSpans is what was done for an attempt.
+// attemptSpans are the activities of an attempt.
 type attemptSpans struct {
 	spans []span
-	open  []int // of spans, those that last
+	open  []int // indexes of the open spans
 }
 
-// span is a stretch of time. It is small: there are many.
+// span is a period of time. It is small because there are many.
 type span struct {
 	label    string
-	from, to int64 // nanoseconds since 1970; 0: it lasts
+	from, to int64 // nanoseconds since 1970; 0: open
 	stage    stage
 	state    gateState
 	cached   bool
 }
 
-// stage is what is done in a span.
+// stage is the activity in a span.
 type stage uint8
 
 // The stages.
@@ -81,7 +81,7 @@ func newActivityLog(keep int) activityLog {
 	}
 }
 
-// apply folds an event that the state admitted. Booked says that it settles a call.
+// apply applies an event that the state accepted. Booked means that it settles a call.
 func (t *activityLog) apply(e nexus.Event, booked bool) {
 	t.keepEvent(e)
 	at := e.At.UnixNano()
@@ -127,7 +127,7 @@ func (t *activityLog) apply(e nexus.Event, booked bool) {
 	t.latest = e.At
 }
 
-// keepEvent keeps the last events.
+// keepEvent stores the last events.
 func (t *activityLog) keepEvent(e nexus.Event) {
 	e.Hash = ""
 	if len(t.last) >= 2*t.keep {
@@ -138,7 +138,7 @@ func (t *activityLog) keepEvent(e nexus.Event) {
 	t.last = append(t.last, e)
 }
 
-// addSpend books what a call cost on its day.
+// addSpend adds the cost of a call to its day.
 func (t *activityLog) addSpend(f nexus.BudgetSpent, at time.Time) {
 	day := at.UTC().Format(time.DateOnly)
 	d := t.days[day]
@@ -154,7 +154,7 @@ func (t *activityLog) addSpend(f nexus.BudgetSpent, at time.Time) {
 	}
 }
 
-// applyWaiver keeps the last word on a criterion, as [accept.Waivers] does.
+// applyWaiver stores the last decision about a criterion, as [accept.Waivers] does.
 func (t *activityLog) applyWaiver(e nexus.Event, r nexus.Request) {
 	if _, _, ok := accept.ParseID(r.ID); !ok {
 		return
@@ -167,7 +167,7 @@ func (t *activityLog) applyWaiver(e nexus.Event, r nexus.Request) {
 	}
 }
 
-// applyGate folds what a gate does. That of a landing is in the row of what lands.
+// applyGate applies a gate event. A gate of a landing belongs to the row of the landing attempt.
 func (t *activityLog) applyGate(f nexus.Fact, at int64) {
 	switch f := f.(type) {
 	case nexus.GateStarted:
@@ -177,7 +177,7 @@ func (t *activityLog) applyGate(f nexus.Fact, at int64) {
 	case nexus.CheckTried:
 		t.end(f.Attempt, inGate, gateLabel(f.Evidence.Gate, true), at)
 	case nexus.GateJudged:
-		if f.Base { // it is of the tree, for all that wait for it
+		if f.Base { // it runs on the base tree, for all tasks that wait for it
 			for id := range t.rows {
 				if s := t.end(id, inGate, gateLabel(f.Evidence.Gate, true), at); s != nil {
 					s.state, s.cached = packState(f.Evidence.State), f.Cached
@@ -198,8 +198,7 @@ func (t *activityLog) applyGate(f nexus.Fact, at int64) {
 	}
 }
 
-// gateLabel names a gate in a row; one that runs on what the work starts from
-// says so.
+// gateLabel names a gate in a row, with a mark if it runs on the base.
 func gateLabel(gate string, base bool) string {
 	if base {
 		return "base: " + gate
@@ -207,7 +206,7 @@ func gateLabel(gate string, base bool) string {
 	return gate
 }
 
-// landing returns the attempt of a task that is landing, empty where none is.
+// landing returns the attempt of a task that is landing, empty if there is none.
 func (t *activityLog) landing(task nexus.TaskID) nexus.AttemptID {
 	if task == "" {
 		return ""
@@ -221,7 +220,7 @@ func (t *activityLog) landing(task nexus.TaskID) nexus.AttemptID {
 	return ""
 }
 
-// applySession folds a fact of a session.
+// applySession applies a fact of a session.
 func (t *activityLog) applySession(f nexus.Fact, at int64) {
 	id := sessionOf(f)
 	if id == "" {
@@ -237,7 +236,7 @@ func (t *activityLog) applySession(f nexus.Fact, at int64) {
 	switch f := f.(type) {
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken:
 		if c.ended = 0; t.find(attempt, stageOf(id), string(id)) < 0 {
-			t.end(attempt, inGate, gateLabel(nexus.WarmUpGate, true), at) // which is not judged
+			t.end(attempt, inGate, gateLabel(nexus.WarmUpGate, true), at) // the baseline check has no result
 			t.begin(attempt, stageOf(id), string(id), at)
 		}
 	case nexus.SessionEnded:
@@ -254,7 +253,7 @@ func (t *activityLog) applySession(f nexus.Fact, at int64) {
 		t.addWait(attempt, f.Model, at, until)
 	case nexus.BudgetReserved:
 		t.end(attempt, forQuota, "", at)
-		if r := t.rows[attempt]; r != nil && len(r.spans) > 0 { // it was tried before its time
+		if r := t.rows[attempt]; r != nil && len(r.spans) > 0 { // it was tried again early
 			for i := range r.spans {
 				if s := &r.spans[i]; s.stage == forQuota && s.to > at {
 					s.to = at
@@ -265,7 +264,7 @@ func (t *activityLog) applySession(f nexus.Fact, at int64) {
 	}
 }
 
-// addWait adds a wait for a provider, until 0 where that is unknown.
+// addWait adds a wait for a provider; until is 0 if unknown.
 func (t *activityLog) addWait(id nexus.AttemptID, of string, at, until int64) {
 	t.end(id, forQuota, "", at)
 	if until == 0 {
@@ -275,21 +274,21 @@ func (t *activityLog) addWait(id nexus.AttemptID, of string, at, until int64) {
 	t.add(id, span{stage: forQuota, label: of, from: at, to: max(at, until)})
 }
 
-// markInterrupted marks the time without a process, and ends what it did.
+// markInterrupted marks the time without a process, and ends its activities.
 func (t *activityLog) markInterrupted(at int64) {
 	lost := t.latest.UnixNano()
 	t.endAllAttempts(lost)
 	t.add("", span{stage: stopped, label: "interrupted", from: lost, to: at})
 }
 
-// endAllAttempts ends everything that lasts.
+// endAllAttempts ends all open spans.
 func (t *activityLog) endAllAttempts(at int64) {
 	for id := range t.rows {
 		t.endAttempt(id, at)
 	}
 }
 
-// endAttempt ends what lasts of an attempt.
+// endAttempt ends the open spans of an attempt.
 func (t *activityLog) endAttempt(id nexus.AttemptID, at int64) {
 	if r := t.rows[id]; r != nil {
 		for _, i := range r.open {
@@ -299,7 +298,7 @@ func (t *activityLog) endAttempt(id nexus.AttemptID, at int64) {
 	}
 }
 
-// trimSpans gives a row no more room than it needs: little is added to it any more.
+// trimSpans frees unused capacity of a row, because little is added to it from now on.
 func (t *activityLog) trimSpans(id nexus.AttemptID) {
 	if r := t.rows[id]; r != nil {
 		r.spans = slices.Clone(slices.Clip(r.spans))
@@ -326,8 +325,8 @@ func (t *activityLog) begin(id nexus.AttemptID, what stage, label string, at int
 	r.open = append(r.open, len(r.spans)-1)
 }
 
-// find returns where in the open spans of an attempt one is, -1 for nowhere. An
-// empty label is any.
+// find returns the index of a span among an attempt's open spans, -1 if there is none. An empty
+// label matches any.
 func (t *activityLog) find(id nexus.AttemptID, what stage, label string) int {
 	r := t.rows[id]
 	if r == nil {
@@ -338,7 +337,7 @@ func (t *activityLog) find(id nexus.AttemptID, what stage, label string) int {
 	})
 }
 
-// end ends an open span, nil where there is none.
+// end ends an open span, and returns it; nil if there is none.
 func (t *activityLog) end(id nexus.AttemptID, what stage, label string, at int64) *span {
 	n := t.find(id, what, label)
 	if n < 0 {
@@ -351,14 +350,14 @@ func (t *activityLog) end(id nexus.AttemptID, what stage, label string, at int64
 	return s
 }
 
-// endAll ends an open span of whichever attempt has it.
+// endAll ends an open span of any attempt.
 func (t *activityLog) endAll(what stage, label string, at int64) {
 	for id := range t.rows {
 		t.end(id, what, label, at)
 	}
 }
 
-// sessionOf returns the session that a fact is of, empty for other facts.
+// sessionOf returns the session of a fact, empty for other facts.
 func sessionOf(f nexus.Fact) nexus.SessionID {
 	switch f := f.(type) {
 	case nexus.SessionStarted:
@@ -399,7 +398,7 @@ func attemptOf(id nexus.SessionID) nexus.AttemptID {
 	return nexus.AttemptID(attempt)
 }
 
-// stageOf returns what a session does, by its role.
+// stageOf returns the activity of a session, by its role.
 func stageOf(id nexus.SessionID) stage {
 	_, rest, _ := strings.Cut(string(id), "/")
 	role, _, _ := strings.Cut(rest, ".")
@@ -419,7 +418,7 @@ func roleStage(r nexus.Role) stage {
 	}
 }
 
-// unixTime turns nanoseconds into a time; 0 is none.
+// unixTime converts nanoseconds to a time; 0 is the zero time.
 func unixTime(at int64) time.Time {
 	if at == 0 {
 		return time.Time{}

@@ -10,11 +10,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// silenceThreshold is how long an agent says nothing before that is shown.
+// silenceThreshold is the time without output of an agent after which that is shown.
 const silenceThreshold = 30 * time.Second
 
-// Cards returns the tasks in the plan's order. Tasks that were split are left
-// out: their parts stand in their place.
+// Cards returns the tasks in the plan's order. Split tasks are replaced by their parts.
 func (p *Projection) Cards(now time.Time) []Card {
 	r, items, seen := p.Run(now), p.Inbox(now), p.buildIndex()
 	now = p.clock(now)
@@ -33,7 +32,7 @@ func (p *Projection) Cards(now time.Time) []Card {
 	return cards
 }
 
-// Lanes returns all lanes with their tasks.
+// Lanes returns all columns of the board with their tasks.
 func (p *Projection) Lanes(now time.Time) []LaneCards {
 	by := map[Lane][]Card{}
 	for _, c := range p.Cards(now) {
@@ -53,7 +52,7 @@ func (p *Projection) Lanes(now time.Time) []LaneCards {
 	return all
 }
 
-// card returns a task as a list shows it.
+// card returns the list form of a task.
 func (p *Projection) card(row view.Task, items []Item, seen runIndex, now time.Time) Card {
 	s := p.state
 	t := s.Task(row.ID)
@@ -90,8 +89,8 @@ func (p *Projection) card(row view.Task, items []Item, seen runIndex, now time.T
 	return c
 }
 
-// addPace fills in when a task is tried again, and how long its agent has been
-// silent, where it waits for these.
+// addPace fills in the time of the next try, and how long the agent has been silent, if the task
+// waits for these.
 func (p *Projection) addPace(c *Card, talk *state.Session, a *state.Attempt, now time.Time) {
 	if c.Now == nil || a.Stage != state.Working {
 		return
@@ -119,7 +118,7 @@ func (p *Projection) lastHeard(id nexus.SessionID) int64 {
 	return 0
 }
 
-// laneOf says who must act on a task next.
+// laneOf returns the column of a task: who must act on it next.
 func (p *Projection) laneOf(t *state.Task, row view.Task, items []Item) Lane {
 	if CountWaiting(items) > 0 {
 		return LaneNeedsYou
@@ -146,7 +145,7 @@ func (p *Projection) laneOf(t *state.Task, row view.Task, items []Item) Lane {
 	return activeLane(row)
 }
 
-// pendingLane returns the lane of a task that nobody works on yet.
+// pendingLane returns the column of a task that is not in progress yet.
 func (p *Projection) pendingLane(t *state.Task) Lane {
 	if p.state.Status.Ended() && p.state.Status != nexus.StatusWaiting {
 		return LaneStopped
@@ -157,7 +156,7 @@ func (p *Projection) pendingLane(t *state.Task) Lane {
 	return LaneBlocked
 }
 
-// activeLane returns the lane of a task that somebody works on.
+// activeLane returns the column of a task in progress.
 func activeLane(row view.Task) Lane {
 	switch n := row.Now; {
 	case n == nil:
@@ -176,8 +175,7 @@ func activeLane(row view.Task) Lane {
 	return LaneRunning
 }
 
-// stageName returns how far a task has come: plan, work, gate, review, land or
-// done.
+// stageName returns the progress of a task: plan, work, gate, review, land or done.
 func stageName(l Lane, t *state.Task) string {
 	switch {
 	case t.Status == nexus.Landed:
@@ -194,7 +192,7 @@ func stageName(l Lane, t *state.Task) string {
 	return "work"
 }
 
-// laneSince returns when a task came into its lane.
+// laneSince returns when a task entered its column.
 func (p *Projection) laneSince(t *state.Task, l Lane, items []Item, seen runIndex) time.Time {
 	a := t.Current()
 	switch l {
@@ -222,7 +220,7 @@ func (p *Projection) laneSince(t *state.Task, l Lane, items []Item, seen runInde
 	return a.Active
 }
 
-// idleSince returns since when nothing is done for a task.
+// idleSince returns the time since which a task is idle.
 func (p *Projection) idleSince(t *state.Task, seen runIndex) time.Time {
 	if !t.Ended.IsZero() {
 		return t.Ended

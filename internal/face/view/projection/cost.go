@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Cost returns what the run costs, by task, role, model, stage and day.
+// Cost returns the cost of the run, by task, role, model, stage and day.
 func (p *Projection) Cost(_ time.Time) Cost {
 	bill := view.BillOf(p.state)
 	c := Cost{
@@ -52,8 +52,8 @@ func cacheShare(u nexus.Usage) float64 {
 	return float64(u.CacheRead) / float64(max(1, u.Prompt()))
 }
 
-// projectedCost returns what the run will have cost, at what each task that ended
-// cost so far; 0 before one ended with work on it.
+// projectedCost returns the estimated total cost of the run, from the average cost of its
+// finished tasks; 0 before a task with work has ended.
 func (p *Projection) projectedCost() nexus.Money {
 	s := p.state
 	if s.Status.Ended() {
@@ -78,7 +78,7 @@ func (p *Projection) projectedCost() nexus.Money {
 	return s.Ledger.Spent() + max(0, each*nexus.Money(left)-onOpen)
 }
 
-// Checks returns the last word of each gate on each task that one judged.
+// Checks returns the last result of each gate for each judged task.
 func (p *Projection) Checks() Checks {
 	c := Checks{Gates: []string{}, Rows: []CheckRow{}}
 	seen := map[string]bool{}

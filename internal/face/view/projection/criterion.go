@@ -12,14 +12,14 @@ import (
 const (
 	CriterionMet     = "met"
 	CriterionNotMet  = "not-met"
-	CriterionOpen    = "open"    // nothing has judged it yet
-	CriterionUnclear = "unclear" // what judged it does not tell
-	CriterionWaived  = "waived"  // a person does without it, or signed it
+	CriterionOpen    = "open"    // not judged yet
+	CriterionUnclear = "unclear" // the result is inconclusive
+	CriterionWaived  = "waived"  // a person waived it or signed it off
 )
 
-// runIndex is what is found out once for all tasks of a look at the run.
+// runIndex holds lookups that are computed once for all tasks of a view.
 type runIndex struct {
-	criteria map[string]accept.Row // by name, on the tree that landed; nil before it was judged
+	criteria map[string]accept.Row // by name, on the landed tree; nil before it was judged
 	blockers *state.Blockers
 }
 
@@ -35,8 +35,8 @@ func (p *Projection) buildIndex() runIndex {
 	return s
 }
 
-// criterion returns what shows the n-th criterion of a task: at the end of the
-// run by the tree that landed, before that by the last round of its work.
+// criterion returns the evidence for the n-th criterion of a task: at the end of the run from the
+// landed tree, before that from the last round of its work.
 func (p *Projection) criterion(t *state.Task, n int, known runIndex) Criterion {
 	c := t.Criteria[n-1]
 	out := Criterion{N: n, Text: c.Text, Check: c.Check, State: CriterionOpen}
@@ -54,7 +54,7 @@ func (p *Projection) criterion(t *state.Task, n int, known runIndex) Criterion {
 	return p.roundCriterion(out, t, n)
 }
 
-// finalCriterion takes over what is known at the end of the run.
+// finalCriterion copies the result from the end of the run.
 func finalCriterion(out Criterion, r accept.Row) Criterion {
 	out.State = map[accept.State]string{accept.Met: CriterionMet, accept.Unmet: CriterionNotMet}[r.State]
 	if out.State == "" {
@@ -67,7 +67,7 @@ func finalCriterion(out Criterion, r accept.Row) Criterion {
 	return out
 }
 
-// roundCriterion reads the last round of the work on a task.
+// roundCriterion derives the result from the last round of the work on a task.
 func (p *Projection) roundCriterion(out Criterion, t *state.Task, n int) Criterion {
 	a := workAttempt(t)
 	if a == nil {
@@ -98,7 +98,7 @@ func (p *Projection) roundCriterion(out Criterion, t *state.Task, n int) Criteri
 	return out
 }
 
-// workAttempt returns the attempt that landed, and else the last one.
+// workAttempt returns the landed attempt, or else the last one.
 func workAttempt(t *state.Task) *state.Attempt {
 	for _, a := range t.Attempts {
 		if t.Landed != nil && a.ID == t.Landed.Attempt {

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Groups returns the groups of the tasks, with those that they are within, and how many
-// tasks each has.
+// Groups returns the groups of the tasks, with their parent groups, and the number of tasks in
+// each.
 func (g Graph) Groups() (names []string, tasks map[string]int) {
 	tasks = map[string]int{}
 	for _, n := range g.Nodes {
@@ -19,8 +19,8 @@ func (g Graph) Groups() (names []string, tasks map[string]int) {
 	return slices.Sorted(maps.Keys(tasks)), tasks
 }
 
-// Fold returns the graph with one node in place of each group that is named, at places of
-// its own. It is as urgent as the most urgent of its tasks.
+// Fold returns the graph with one node instead of each named group, with new positions. A group
+// is as urgent as its most urgent task.
 func (g Graph) Fold(groups []string) Graph {
 	if len(groups) == 0 {
 		return g
@@ -75,7 +75,7 @@ func (g Graph) Fold(groups []string) Graph {
 	return out
 }
 
-// outermostGroup returns the outermost of some groups that a group is in, empty for none.
+// outermostGroup returns the outermost of some groups that contains a group, empty for none.
 func outermostGroup(group string, groups []string) string {
 	for _, name := range nexus.Groups(group) {
 		if slices.Contains(groups, name) {
@@ -85,7 +85,7 @@ func outermostGroup(group string, groups []string) string {
 	return ""
 }
 
-// add puts a task into a folded group.
+// add adds a task to a folded group.
 func (n *Node) add(task Node) {
 	n.Tasks, n.Critical = append(n.Tasks, task.ID), n.Critical || task.Critical
 	if task.Lane == LaneDone {

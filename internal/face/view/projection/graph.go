@@ -9,21 +9,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Graph returns the plan as a layered graph, with the critical path and the tasks
-// that cannot work at once because they touch the same files.
+// Graph returns the plan as a layered graph, with the critical path and the tasks that cannot run
+// at once because they touch the same files.
 func (p *Projection) Graph(now time.Time) Graph { return p.graph(p.Cards(now), nil) }
 
-// WhatIf is what would be without a task.
+// WhatIf is the forecast without a task.
 type WhatIf struct {
 	Task    nexus.TaskID   `json:"task"`
-	Blocked []nexus.TaskID `json:"blocked"` // that could not start any more
-	Before  float64        `json:"before"`  // seconds that the critical path takes
-	After   float64        `json:"after"`   // the same without the task and what it blocks
-	Graph   Graph          `json:"graph"`   // of the tasks that are left
+	Blocked []nexus.TaskID `json:"blocked"` // tasks that could no longer start
+	Before  float64        `json:"before"`  // duration of the critical path, in seconds
+	After   float64        `json:"after"`   // the same without the task and the tasks that it blocks
+	Graph   Graph          `json:"graph"`   // of the remaining tasks
 }
 
-// WithoutTask returns what would be if a task were skipped, and false where there
-// is none of that name.
+// WithoutTask returns the forecast if a task were skipped, and false if there is no such task.
 func (p *Projection) WithoutTask(id nexus.TaskID, now time.Time) (WhatIf, bool) {
 	if p.state.Task(id) == nil {
 		return WhatIf{}, false
@@ -71,10 +70,10 @@ func (p *Projection) blockedWithout(id nexus.TaskID) []nexus.TaskID {
 	return all
 }
 
-// graphLayout is the graph by position.
+// graphLayout is the graph with nodes by index.
 type graphLayout struct {
 	nodes []Node
-	after [][]int // what each waits for
+	after [][]int // dependencies of each node
 	soft  [][]bool
 }
 
@@ -102,7 +101,7 @@ func (p *Projection) layoutGraph(cards []Card, gone map[nexus.TaskID]bool) graph
 	return g
 }
 
-// nodesOf returns where a task is, or its parts where it was split.
+// nodesOf returns the node of a task, or those of its parts if it was split.
 func (p *Projection) nodesOf(id nexus.TaskID, at map[nexus.TaskID]int, depth int) []int {
 	if i, ok := at[id]; ok {
 		return []int{i}
@@ -118,7 +117,7 @@ func (p *Projection) nodesOf(id nexus.TaskID, at map[nexus.TaskID]int, depth int
 	return all
 }
 
-// expectedSeconds returns how many seconds a task took, or is expected to take.
+// expectedSeconds returns the actual or expected duration of a task, in seconds.
 func (p *Projection) expectedSeconds(c Card) float64 {
 	if t := p.state.Task(c.ID); !t.Ended.IsZero() {
 		return c.Seconds
@@ -130,7 +129,7 @@ func (p *Projection) expectedSeconds(c Card) float64 {
 	return max(c.Seconds, expected)
 }
 
-// assignLayers puts each node right of all that it waits for, and next to it.
+// assignLayers puts each node into the layer after its last dependency.
 func (g *graphLayout) assignLayers() {
 	order, state := []int{}, make([]int, len(g.nodes))
 	var visit func(int)
@@ -151,7 +150,7 @@ func (g *graphLayout) assignLayers() {
 	g.assignRows()
 }
 
-// assignRows gives the nodes of each layer their rows: near what they wait for.
+// assignRows assigns the nodes of each layer to rows near their dependencies.
 func (g *graphLayout) assignRows() {
 	layers := map[int][]int{}
 	last := 0
@@ -178,7 +177,7 @@ func (g *graphLayout) assignRows() {
 	}
 }
 
-// byLayer returns the nodes' positions, what waits for nothing first.
+// byLayer returns the nodes' indexes, those without dependencies first.
 func (g *graphLayout) byLayer() []int {
 	all := make([]int, len(g.nodes))
 	for i := range all {
@@ -188,8 +187,8 @@ func (g *graphLayout) byLayer() []int {
 	return all
 }
 
-// longestPaths returns how long the longest path takes that ends with each node, and
-// the node before it, -1 for none.
+// longestPaths returns the duration of the longest path that ends with each node, and the node
+// before it, -1 for none.
 func (g *graphLayout) longestPaths() (total []float64, before []int) {
 	total, before = make([]float64, len(g.nodes)), make([]int, len(g.nodes))
 	for _, i := range g.byLayer() {
@@ -259,8 +258,7 @@ func (p *Projection) graph(cards []Card, gone map[nexus.TaskID]bool) Graph {
 	return out
 }
 
-// collisions returns the tasks that have not ended, could work at once, and
-// touch the same files.
+// collisions returns the unfinished tasks that could run at once, and touch the same files.
 func (p *Projection) collisions(g graphLayout) []Edge {
 	var open []nexus.Task
 	var at []int
@@ -278,7 +276,7 @@ func (p *Projection) collisions(g graphLayout) []Edge {
 	return all
 }
 
-// dependsOn reports whether a node waits for another one, directly or not.
+// dependsOn reports whether a node depends on another one, directly or not.
 func (g *graphLayout) dependsOn(node, other int) bool {
 	if g.nodes[node].Layer <= g.nodes[other].Layer {
 		return false

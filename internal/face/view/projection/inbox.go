@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// CountWaiting counts the items that wait for a person: the count that every face
-// shows. Notices do not count.
+// CountWaiting counts the items that wait for a person: the number that every interface shows.
+// Notices do not count.
 func CountWaiting(all []Item) int {
 	n := 0
 	for _, i := range all {
@@ -25,8 +25,7 @@ func CountWaiting(all []Item) int {
 	return n
 }
 
-// Inbox returns what waits for a person, the oldest first, and then what a person
-// should know of.
+// Inbox returns the items that wait for a person, the oldest first, and then the notices.
 func (p *Projection) Inbox(now time.Time) []Item {
 	all := []Item{}
 	for _, w := range humaninput.Waiting(p.state, !p.about.Earlier) {
@@ -35,7 +34,7 @@ func (p *Projection) Inbox(now time.Time) []Item {
 	return append(all, p.notices(p.clock(now))...)
 }
 
-// item returns something that waits with what is known of it.
+// item returns a waiting item with all known facts.
 func (p *Projection) item(w humaninput.Item) Item {
 	i := Item{Item: w, Kind: kindOf(w), Task: w.About(), Title: title(w.Text)}
 	if q := p.state.Question(w.ID); i.Task == "" && q != nil {
@@ -58,7 +57,7 @@ func firstTask(a, b *state.Task) *state.Task {
 	return b
 }
 
-// kindOf returns what an item wants of a person.
+// kindOf returns the kind of an item.
 func kindOf(w humaninput.Item) Kind {
 	if w.About() != "" {
 		switch w.Trigger {
@@ -80,7 +79,7 @@ func kindOf(w humaninput.Item) Kind {
 	}
 }
 
-// title returns the first line of a text, harmless and not too long.
+// title returns the first line of a text, made safe and shortened.
 func title(text string) string {
 	line := view.FirstLine(text)
 	const most = 120
@@ -90,7 +89,7 @@ func title(text string) string {
 	return line
 }
 
-// notices are what a person should know of, and nothing waits for.
+// notices returns the items that a person should know about, but that nothing waits for.
 func (p *Projection) notices(now time.Time) []Item {
 	var all []Item
 	add := func(kind Kind, id string, severity humaninput.Severity, at time.Time, text string) *Item {
@@ -130,7 +129,7 @@ func overCap(r *nexus.BudgetRefused) string {
 	return fmt.Sprintf("the cap of the %s is reached: %s of %s is used, and a call may take %s", of, r.Spent, r.Limit, r.Asked)
 }
 
-// taskOf returns the task of an attempt or session by its name, empty for none.
+// taskOf returns the task of an attempt or session by its ID, empty for none.
 func (p *Projection) taskOf(name string) nexus.TaskID {
 	if a := p.state.Attempt(attemptOf(nexus.SessionID(name))); a != nil {
 		return a.Task
@@ -138,7 +137,7 @@ func (p *Projection) taskOf(name string) nexus.TaskID {
 	return ""
 }
 
-// signOffs are the criteria of what landed that only a person can judge.
+// signOffs returns the criteria of the landed changes that only a person can judge.
 func (p *Projection) signOffs() []Item {
 	s := p.state
 	if s.Result == nil || len(s.Landings) == 0 {
@@ -163,7 +162,7 @@ func (p *Projection) signOffs() []Item {
 	return all
 }
 
-// itemsAbout returns the items that are about a task.
+// itemsAbout returns the items of a task.
 func itemsAbout(all []Item, id nexus.TaskID) []Item {
 	return slices.DeleteFunc(slices.Clone(all), func(i Item) bool { return i.Task != id })
 }

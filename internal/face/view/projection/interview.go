@@ -9,25 +9,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// AnsweredQuestion is a question that somebody answered.
+// AnsweredQuestion is a question with its answer.
 type AnsweredQuestion struct {
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
 	By       string `json:"by"`
 }
 
-// Interview is what people were asked, one question at a time, and what came of it.
+// Interview holds the questions to people, one at a time, and the results.
 type Interview struct {
-	Next     *Item                `json:"next,omitempty"` // the question to answer now; nil: none waits
-	Open     int                  `json:"open"`           // questions that wait, with that one
+	Next     *Item                `json:"next,omitempty"` // the question to answer now; nil: none
+	Open     int                  `json:"open"`           // open questions, including that one
 	Answered []AnsweredQuestion   `json:"answered"`
-	Wanted   []nexus.Requirement  `json:"requirements"` // that an interview found
+	Wanted   []nexus.Requirement  `json:"requirements"` // requirements that an interview found
 	Assumed  []clarify.Assumption `json:"assumptions"`
 
-	Corrections []clarify.Correction `json:"corrections"` // what people's words did to the spec
+	Corrections []clarify.Correction `json:"corrections"` // effects of people's corrections on the spec
 }
 
-// Interview returns what people were asked about the goal, and what they answered.
+// Interview returns the questions about the goal, and the answers.
 func (p *Projection) Interview(now time.Time) Interview {
 	about := p.state.Interview
 	t := Interview{

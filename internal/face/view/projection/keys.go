@@ -1,7 +1,7 @@
 package projection
 
-// KeyBindings are the keys of what people do in more than one face, by the names that the
-// terminal interface has for it.
+// KeyBindings returns the keys of actions that exist in several interfaces, by their names in the
+// terminal interface.
 func KeyBindings() map[string]string {
 	return map[string]string{
 		"approve": "a", "reject": "x", "answer": "i", "tell": "m", "interrupt": "I", "pause": "p", "pause-run": "P",

@@ -5,9 +5,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Log returns up to n events that come after a number, the oldest first; with a
-// negative number, the last n. Where the projection no longer has them it reads
-// the run again, and an error says that it could not.
+// Log returns up to n events after a number, the oldest first; with a negative number, the last
+// n. If the projection no longer has them, it reads the run again, and an error means that this
+// failed.
 func (p *Projection) Log(after int64, n int) ([]LogLine, error) {
 	lines := []LogLine{}
 	last := p.trail.last
@@ -28,7 +28,7 @@ func (p *Projection) Log(after int64, n int) ([]LogLine, error) {
 	return lines, nil
 }
 
-// reread reads lines of the past: the first n, or the last.
+// reread reads past lines: the first n, or the last.
 func (p *Projection) reread(after int64, n int, tail bool) ([]LogLine, error) {
 	lines := []LogLine{}
 	for e, err := range p.o.Past(after) {
@@ -53,7 +53,7 @@ func (p *Projection) line(e nexus.Event) LogLine {
 	}
 }
 
-// taskAbout returns the task that a line is about, empty for none.
+// taskAbout returns the task of a line, empty for none.
 func (p *Projection) taskAbout(about string) nexus.TaskID {
 	if p.state.Task(nexus.TaskID(about)) != nil {
 		return nexus.TaskID(about)

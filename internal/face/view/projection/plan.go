@@ -11,16 +11,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Plan is what somebody should know of a plan before they agree to it, beside its tasks.
+// Plan holds the facts about a plan, besides its tasks, that a person needs before agreeing to
+// it.
 type Plan struct {
-	Estimate *nexus.Estimate  `json:"estimate,omitempty"`      // nil: its tasks began, or none is made
-	Critical []nexus.TaskID   `json:"critical_path,omitempty"` // the tasks that decide how long it takes
-	Assumed  []string         `json:"assumptions,omitempty"`   // what it takes for granted
-	Foreseen []nexus.PlanRisk `json:"foreseen,omitempty"`      // what may go wrong, as its planner thinks
-	Risks    []risk.Risk      `json:"risks,omitempty"`         // and as its tasks say
+	Estimate *nexus.Estimate  `json:"estimate,omitempty"`      // nil: its tasks began, or there is none
+	Critical []nexus.TaskID   `json:"critical_path,omitempty"` // the tasks that determine its duration
+	Assumed  []string         `json:"assumptions,omitempty"`   // its assumptions
+	Foreseen []nexus.PlanRisk `json:"foreseen,omitempty"`      // risks named by its planner
+	Risks    []risk.Risk      `json:"risks,omitempty"`         // risks that follow from its tasks
 }
 
-// Plan returns what there is to know of the plan: what nexus plan says of it.
+// Plan returns the facts about the plan, as nexus plan prints them.
 func (p *Projection) Plan() Plan {
 	s, tasks := p.state, p.planned()
 	of := Plan{Assumed: s.Assumed, Foreseen: s.Foreseen, Risks: risk.PlanRisks(nexus.Plan{Tasks: tasks}), Estimate: p.estimate(tasks)}
@@ -30,7 +31,7 @@ func (p *Projection) Plan() Plan {
 	return of
 }
 
-// planned returns the tasks as the plan has them.
+// planned returns the tasks of the plan.
 func (p *Projection) planned() []nexus.Task {
 	tasks := make([]nexus.Task, len(p.state.Tasks))
 	for i, t := range p.state.Tasks {
@@ -39,7 +40,7 @@ func (p *Projection) planned() []nexus.Task {
 	return tasks
 }
 
-// estimate is what the tasks of the plan are thought to take, nil where one has begun.
+// estimate returns the estimate of the plan's tasks, nil if one has begun.
 func (p *Projection) estimate(tasks []nexus.Task) *nexus.Estimate {
 	s := p.state
 	for _, t := range s.Tasks {
@@ -58,8 +59,8 @@ func (p *Projection) estimate(tasks []nexus.Task) *nexus.Estimate {
 	return &e
 }
 
-// Dangers says what may go wrong, a line each: what the planner sees, and what follows
-// from the tasks.
+// Dangers lists the risks, one per line: those of the planner, and those that follow from the
+// tasks.
 func (p Plan) Dangers() []string {
 	var all []string
 	of := func(id nexus.TaskID) string { return cmp.Or(string(id), "the plan") }

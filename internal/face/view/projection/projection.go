@@ -11,20 +11,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// EventReader reads the events of a run that come after a number.
+// EventReader reads the events of a run after a number.
 type EventReader func(after int64) iter.Seq2[nexus.Event, error]
 
-// Options are what a projection knows beside the events of its run. The zero
-// Options will do.
+// Options provide the facts that are not in the events of a run. The zero Options are valid.
 type Options struct {
-	Past    EventReader                                   // reads the run again; nil: it keeps what it applied in memory
-	Earlier func() *route.Stats                           // what earlier runs took; nil: unknown
+	Past    EventReader                                   // reads the run again; nil: events stay in memory
+	Earlier func() *route.Stats                           // durations of earlier runs; nil: unknown
 	Place   func(id nexus.AttemptID) (dir, branch string) // of an attempt's worktree; nil: unknown
 	Keep    int                                           // events kept for [Projection.Log]; 0 means 500
 }
 
-// Projection is what faces show of one run. One goroutine owns it; package hub
-// keeps those of several runs.
+// Projection is the data of one run for all interfaces. One goroutine owns it; package hub stores
+// those of several runs.
 type Projection struct {
 	o     Options
 	state *state.State
@@ -32,22 +31,21 @@ type Projection struct {
 	about RunContext
 }
 
-// RunContext is what the events of a run do not say of it. The zero About is of the
-// latest run of its repository, of which nothing else is known.
+// RunContext holds the facts about a run that are not in its events. The zero RunContext means
+// the latest run of its repository, with nothing else known.
 type RunContext struct {
-	Held    *nexus.Process // who conducts it; nil: nobody, where that is known
-	Known   bool           // whether somebody conducts it is known
-	Earlier bool           // another run of its repository began later
-	Past    *route.Stats   // what earlier runs took; nil: unknown
+	Held    *nexus.Process // its conductor; nil: none, if known
+	Known   bool           // Held is known
+	Earlier bool           // a later run of its repository exists
+	Past    *route.Stats   // durations of earlier runs; nil: unknown
 }
 
-// interrupted reports whether a run is not over and known to be conducted by nobody.
+// interrupted reports whether a run is unfinished and known to have no conductor.
 func (b RunContext) interrupted(s *state.State) bool {
 	return b.Known && b.Held == nil && !s.Status.Ended()
 }
 
-// clock returns the time that a run is shown at: of one that is interrupted it stands
-// still.
+// clock returns the time at which a run is shown: the clock of an interrupted run stops.
 func (b RunContext) clock(s *state.State, now time.Time) time.Time {
 	if b.interrupted(s) {
 		return s.Updated
@@ -55,8 +53,8 @@ func (b RunContext) clock(s *state.State, now time.Time) time.Time {
 	return now
 }
 
-// BuildRun returns what there is to tell about a run as a whole, for who has folded it
-// already. It is what [Projection.Run] returns.
+// BuildRun returns the view of a run, for a caller that has its state already. [Projection.Run]
+// returns the same.
 func BuildRun(s *state.State, b RunContext, now time.Time) view.Run {
 	now = b.clock(s, now)
 	r := view.Of(s, humaninput.Waiting(s, !b.Earlier), now)
@@ -80,8 +78,8 @@ func New(run nexus.RunID, o Options) *Projection {
 	return p
 }
 
-// Apply folds an event of the run. One that was applied already changes nothing.
-// One that cannot follow is an error, and leaves the projection as it was.
+// Apply applies an event of the run. An event that was applied already changes nothing. An event
+// that does not fit is an error, and leaves the projection unchanged.
 func (p *Projection) Apply(e nexus.Event) error {
 	if e.Seq <= p.state.Seq {
 		return nil
@@ -94,7 +92,7 @@ func (p *Projection) Apply(e nexus.Event) error {
 	return nil
 }
 
-// isSettlement reports whether a fact settles a call: each counts once.
+// isSettlement reports whether a fact settles a call: each call counts once.
 func (p *Projection) isSettlement(f nexus.Fact) bool {
 	spent, ok := f.(nexus.BudgetSpent)
 	if !ok {
@@ -104,31 +102,30 @@ func (p *Projection) isSettlement(f nexus.Fact) bool {
 	return open
 }
 
-// State returns what was folded. It is only read.
+// State returns the state. The caller must not change it.
 func (p *Projection) State() *state.State { return p.state }
 
-// Seq returns the number of the last event that was applied.
+// Seq returns the number of the last applied event.
 func (p *Projection) Seq() int64 { return p.state.Seq }
 
-// SetHolder says who conducts the run, nil where nobody does. A run that is not over
-// and that nobody conducts is interrupted, and its clock stands still.
+// SetHolder sets the conductor of the run, nil for none. An unfinished run without a conductor is
+// interrupted, and its clock stops.
 func (p *Projection) SetHolder(by *nexus.Process) { p.about.Held, p.about.Known = by, true }
 
-// Interrupted reports whether the run is not over and known to be conducted by
-// nobody.
+// Interrupted reports whether the run is unfinished and known to have no conductor.
 func (p *Projection) Interrupted() bool { return p.about.interrupted(p.state) }
 
-// MarkEarlier says that another run of its repository began later: what waits of a run that is
-// over waits no more.
+// MarkEarlier records that a later run of its repository exists: the items of a finished run then
+// no longer wait.
 func (p *Projection) MarkEarlier() { p.about.Earlier = true }
 
-// IsEarlier reports whether another run of its repository is known to have begun later.
+// IsEarlier reports whether a later run of its repository is known.
 func (p *Projection) IsEarlier() bool { return p.about.Earlier }
 
-// clock returns the time that a face shows the run at.
+// clock returns the time at which the run is shown.
 func (p *Projection) clock(now time.Time) time.Time { return p.about.clock(p.state, now) }
 
-// Run returns what there is to tell about the run as a whole.
+// Run returns the view of the run.
 func (p *Projection) Run(now time.Time) view.Run {
 	b := p.about
 	if p.o.Earlier != nil && !p.state.Status.Ended() && !p.Interrupted() {

@@ -10,18 +10,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Moment is an event of a run, and what happened then.
+// Moment is an event of a run, and its description.
 type Moment struct {
 	At    int64     `json:"at"`    // its number
 	First int64     `json:"first"` // of the run's first event
-	Last  int64     `json:"last"`  // of its last one
+	Last  int64     `json:"last"`  // of the run's last event
 	Time  time.Time `json:"time"`
-	Line  string    `json:"line"` // what happened, for people
+	Line  string    `json:"line"` // the description, for people
 }
 
-// ReplayUntil folds the events of a run up to the one with a number, from 1, or up to its
-// first one where that comes later. A number that is 0, or larger than last, means
-// last.
+// ReplayUntil applies the events of a run up to the one with a number, but at least the run's
+// first one. A number that is 0, or larger than last, means last.
 func ReplayUntil(run nexus.RunID, events iter.Seq2[nexus.Event, error], number, last int64) (*Projection, Moment, error) {
 	if number <= 0 || number > last {
 		number = last

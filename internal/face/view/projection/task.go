@@ -11,8 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Task returns a task with all that a face shows of it, and false where there is
-// none of that name.
+// Task returns all details of a task, and false if there is no such task.
 func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
 	t := p.state.Task(id)
 	if t == nil {
@@ -50,7 +49,7 @@ func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
 	return out, true
 }
 
-// taskRow returns a task with what is expected of it.
+// taskRow returns a task with its estimates.
 func (p *Projection) taskRow(t *state.Task, now time.Time) view.Task {
 	if p.o.Earlier == nil {
 		return view.TaskOf(p.state, t, now)
@@ -59,7 +58,7 @@ func (p *Projection) taskRow(t *state.Task, now time.Time) view.Task {
 	return r.Tasks[slices.IndexFunc(r.Tasks, func(x view.Task) bool { return x.ID == t.ID })]
 }
 
-// dependents returns the tasks that wait for one, in the plan's order.
+// dependents returns the tasks that depend on one, in the plan's order.
 func (p *Projection) dependents(id nexus.TaskID) []nexus.TaskID {
 	var all []nexus.TaskID
 	for _, t := range p.state.Tasks {
@@ -70,7 +69,7 @@ func (p *Projection) dependents(id nexus.TaskID) []nexus.TaskID {
 	return all
 }
 
-// proof returns what was shown of the commit that a task landed.
+// proof returns the evidence at the commit that a task landed.
 func (p *Projection) proof(t *state.Task) view.Proof {
 	proof := state.Proof{TrainLanded: *t.Landed}
 	at := map[string]int{}
@@ -95,7 +94,7 @@ func (p *Projection) proof(t *state.Task) view.Proof {
 	return view.Proof{Commit: t.Landed.Commit, Tree: t.Landed.Tree, Notes: []accept.Note{accept.NoteOf(p.state.Run, proof)}}
 }
 
-// attempt returns a try with its rounds and sessions.
+// attempt returns an attempt with its rounds and sessions.
 func (p *Projection) attempt(a *state.Attempt, now time.Time) Attempt {
 	out := Attempt{
 		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Outcome: a.Outcome, Why: a.Why, Began: a.Began, Ended: a.Finished,
@@ -169,8 +168,8 @@ func (p *Projection) session(a *state.Attempt, c *state.Session, now time.Time) 
 	return out
 }
 
-// Sessions returns the conversations of the run: those under way first, then the
-// others, the latest first.
+// Sessions returns the conversations of the run: those in progress first, then the others, the
+// latest first.
 func (p *Projection) Sessions(now time.Time) []Session {
 	now = p.clock(now)
 	all := []Session{}

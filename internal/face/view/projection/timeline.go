@@ -9,11 +9,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// gap is the shortest time without work that a timeline shows.
+// gap is the shortest idle time that a timeline shows.
 const gap = time.Second
 
-// Timeline returns who did what when: a row for each attempt, in the order in
-// which they began, and first one for the run itself.
+// Timeline returns the activities over time: a row for each attempt, in the order in which they
+// began, after a row for the run itself.
 func (p *Projection) Timeline(now time.Time) Timeline {
 	now = p.clock(now)
 	line := Timeline{From: p.state.Accepted, To: cmp.Or(p.state.Ended, now), Rows: []TimeRow{}}
@@ -65,7 +65,7 @@ func (p *Projection) timeRow(id nexus.AttemptID, now time.Time) TimeRow {
 	return row
 }
 
-// words says what a span is about: the role of a session, the gate, the account.
+// words names the subject of a span: the role of a session, the gate, the account.
 func (s span) words() string {
 	if s.stage == inGate || s.stage == forPerson || s.stage == forQuota {
 		return s.label

@@ -1,12 +1,11 @@
-// Package projection is the single projection of runs that every face shows:
-// line mode, terminal interface, web pages, status file, API and MCP.
+// Package projection is the single source for all displays of runs: line mode, terminal
+// interface, web pages, status file, API and MCP.
 //
-// A [Projection] folds the events of one run and answers what a face asks: what
-// waits for people, the tasks by who must act, a task with its attempts,
-// sessions and checks, the graph, the timeline, the money. What it returns are
-// values with JSON names, in the same words everywhere, so a number on a page is
-// the number in a terminal. Package hub keeps the projections of all runs of a
-// repository in step with the journal.
+// A [Projection] applies the events of one run and answers the queries of interfaces: the items
+// that wait for people, the tasks by who must act, a task with its attempts, sessions and checks,
+// the graph, the timeline, the money. Its results are values with JSON names and the same words
+// everywhere, so a number on a page equals the number in a terminal. Package hub keeps the
+// projections of all runs of a repository up to date with the journal.
 package projection
 
 import (
@@ -17,43 +16,43 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Kind is what an inbox item wants of a person.
+// Kind is the kind of action that an inbox item needs from a person.
 type Kind string
 
 // The kinds of inbox items.
 const (
-	KindApproval Kind = "approval" // somebody must agree: to a plan, a landing, a command
-	KindQuestion Kind = "question" // somebody must answer
-	KindReview   Kind = "review"   // somebody must look at a change
-	KindBudget   Kind = "budget"   // money runs out, or ran out
-	KindQuota    Kind = "quota"    // a provider takes no calls for now
+	KindApproval Kind = "approval" // a person must agree: to a plan, a landing, a command
+	KindQuestion Kind = "question" // a person must answer
+	KindReview   Kind = "review"   // a person must review a change
+	KindBudget   Kind = "budget"   // the budget is low or exhausted
+	KindQuota    Kind = "quota"    // a provider accepts no calls for now
 	KindConflict Kind = "conflict" // work does not merge
-	KindFailure  Kind = "failure"  // a task is parked or failed, or an alert holds
+	KindFailure  Kind = "failure"  // a task is parked or failed, or an alert is active
 	KindSignOff  Kind = "sign-off" // a criterion that only a person can judge
 )
 
-// Item is something that waits for a person, or that a person should know of.
+// Item is an inbox item that waits for a person, or that a person should know about.
 type Item struct {
 	humaninput.Item
 	Kind    Kind         `json:"kind"`
 	Task    nexus.TaskID `json:"task,omitzero"`
 	Title   string       `json:"title"`           // one line
-	Blocks  bool         `json:"blocks"`          // work stands still until it is answered
-	Notice  bool         `json:"notice,omitzero"` // nothing waits for it, and it does not count
-	Actions []Action     `json:"actions"`         // what can be done about it, the usual one first
+	Blocks  bool         `json:"blocks"`          // work waits for the answer
+	Notice  bool         `json:"notice,omitzero"` // nothing waits for it, and it is not counted
+	Actions []Action     `json:"actions"`         // possible actions, the usual one first
 
-	Estimate *nexus.Estimate `json:"estimate,omitempty"` // of the plan that it asks about; nil: it asks about none
+	Estimate *nexus.Estimate `json:"estimate,omitempty"` // of the plan in the question; nil: not about a plan
 }
 
-// Lane says who must act on a task next.
+// Lane is a column of the board: who must act on a task next.
 type Lane string
 
-// The lanes, in the order in which they are shown.
+// The columns, in their display order.
 const (
 	LaneNeedsYou  Lane = "needs-you"
 	LaneRunning   Lane = "running"
 	LaneVerifying Lane = "verifying" // gates run
-	LaneReview    Lane = "review"    // a reviewer or verifier reads it
+	LaneReview    Lane = "review"    // a reviewer or verifier works
 	LaneLanding   Lane = "landing"
 	LaneReady     Lane = "ready"
 	LaneBlocked   Lane = "blocked"
@@ -61,79 +60,78 @@ const (
 	LaneDone      Lane = "done"
 )
 
-// Lanes are all lanes in the order in which they are shown.
+// Lanes are all columns in their display order.
 //
 //nolint:gochecknoglobals // never written
 var Lanes = []Lane{LaneNeedsYou, LaneRunning, LaneVerifying, LaneReview, LaneLanding, LaneReady, LaneBlocked, LaneStopped, LaneDone}
 
-// Input is what an action needs to be told.
+// Input is the kind of input that an action needs.
 type Input string
 
 // The inputs.
 const (
 	InputNone   Input = ""
 	InputText   Input = "text"   // required
-	InputReason Input = "reason" // may be empty
+	InputReason Input = "reason" // optional
 )
 
-// Action is something that a person can do to what is selected: a command of the
-// command line. Faces show it, ask for its input and its confirmation, and run
-// its arguments.
+// Action is an action of a person on the selection: a command of the command line. Interfaces
+// show it, ask for its input and its confirmation, and run its arguments.
 type Action struct {
-	Name    string   `json:"name"`             // approve, reject, answer, tell, pause, skip, retry, stop, ...
-	Label   string   `json:"label"`            // as a button says it
-	Key     string   `json:"key,omitzero"`     // of the keyboard, the same in all faces
-	Args    []string `json:"args,omitempty"`   // of the command line, without the program; one that is {} stands for the input
-	Input   Input    `json:"input,omitzero"`   //
-	Ask     string   `json:"ask,omitzero"`     // what the input is, for people
-	Confirm string   `json:"confirm,omitzero"` // the consequence that somebody must agree to; empty: none
-	Refused string   `json:"refused,omitzero"` // why it cannot be done now; such an action has no Args
+	Name    string   `json:"name"`           // approve, reject, answer, tell, pause, skip, retry, stop, ...
+	Label   string   `json:"label"`          // label of its button
+	Key     string   `json:"key,omitzero"`   // of the keyboard, the same in all interfaces
+	Args    []string `json:"args,omitempty"` // of the command line, without the program; {} stands for the input
+	Input   Input    `json:"input,omitzero"`
+	Ask     string   `json:"ask,omitzero"`     // description of the input, for people
+	Confirm string   `json:"confirm,omitzero"` // the consequence to agree to; empty: none
+	Refused string   `json:"refused,omitzero"` // why it is not possible now; such an action has no Args
 	Danger  bool     `json:"danger,omitzero"`  // it ends or undoes something
-	Role    string   `json:"role"`             // the least role that may do it: answer, steer or admin
+	Role    string   `json:"role"`             // minimum role: answer, steer or admin
 }
 
-// Card is a task as a list or a board shows it.
+// Card is the form of a task in a list or on a board.
 type Card struct {
 	view.Task
 	Lane     Lane      `json:"lane"`
-	Stage    string    `json:"stage"`             // plan, work, gate, review, land, done
-	Step     string    `json:"step,omitzero"`     // what happens now, in a few words
-	Model    string    `json:"model,omitzero"`    // of the session under way, or agent/model
-	Met      int       `json:"criteria_met"`      // criteria that are shown to hold
-	Criteria int       `json:"criteria"`          //
-	Added    int       `json:"added"`             // lines of what landed, 0 before
-	Deleted  int       `json:"deleted"`           //
-	Worktree string    `json:"worktree,omitzero"` // absolute path; empty: there is none
+	Stage    string    `json:"stage"`          // plan, work, gate, review, land, done
+	Step     string    `json:"step,omitzero"`  // current step, in a few words
+	Model    string    `json:"model,omitzero"` // of the session in progress, or agent/model
+	Met      int       `json:"criteria_met"`   // criteria with evidence
+	Criteria int       `json:"criteria"`
+	Added    int       `json:"added"` // lines of the landed change, 0 before
+	Deleted  int       `json:"deleted"`
+	Worktree string    `json:"worktree,omitzero"` // absolute path; empty: none
 	Branch   string    `json:"branch,omitzero"`
-	Since    time.Time `json:"since,omitzero"`  // it has been in this lane
-	Retry    time.Time `json:"retry,omitzero"`  // unixTime it is tried again
-	Silent   float64   `json:"silent,omitzero"` // seconds since its agent was heard of, from 30 on
-	Items    int       `json:"items"`           // of the inbox that are about it
+	Since    time.Time `json:"since,omitzero"`  // when it entered this column
+	Retry    time.Time `json:"retry,omitzero"`  // time of the next try
+	Silent   float64   `json:"silent,omitzero"` // seconds since the agent's last output, from 30 on
+	Items    int       `json:"items"`           // number of inbox items about it
 }
 
-// LaneCards is a lane with its tasks: running ones by how long they run, others
-// in the order of the plan.
+// LaneCards is a column with its tasks: running ones by duration, others in the order of the
+// plan.
 type LaneCards struct {
 	Lane  Lane   `json:"lane"`
 	Cards []Card `json:"cards"`
 }
 
-// Task is a task with all that a face shows of it.
+// Task holds all displayed details of a task.
 type Task struct {
 	Card
 	Text       string         `json:"text"` // its description
 	Why        []string       `json:"reasons,omitempty"`
-	Files      []string       `json:"files,omitempty"` // that it is expected to touch
+	Files      []string       `json:"files,omitempty"` // files that it is expected to touch
 	Dependents []nexus.TaskID `json:"dependents,omitempty"`
 	Checks     []Criterion    `json:"checks"`
 	Tries      []Attempt      `json:"tries"` // oldest first
 	Evidence   []view.Proof   `json:"evidence,omitempty"`
 	Actions    []Action       `json:"actions"`
 	Inbox      []Item         `json:"inbox,omitempty"`
-	Guidance   []string       `json:"guidance,omitempty"` // what people told its agent
+	Guidance   []string       `json:"guidance,omitempty"` // guidance of people for its agent
 }
 
-// Criterion is a criterion of a task and what shows it.
+// Criterion is a criterion of a task with its evidence.
 type Criterion struct {
 	N        int    `json:"n"`
 	Text     string `json:"text"`
@@ -142,13 +140,13 @@ type Criterion struct {
 	Evidence string `json:"evidence,omitzero"`
 }
 
-// Attempt is a try at a task.
+// Attempt is an attempt at a task.
 type Attempt struct {
 	ID       nexus.AttemptID `json:"id"`
 	Tier     nexus.Tier      `json:"tier"`
 	Strategy nexus.Strategy  `json:"strategy"`
 	Base     string          `json:"base"`
-	Outcome  nexus.Outcome   `json:"outcome,omitzero"` // empty while it is under way
+	Outcome  nexus.Outcome   `json:"outcome,omitzero"` // empty while it is in progress
 	Why      string          `json:"why,omitzero"`
 	Began    time.Time       `json:"began"`
 	Ended    time.Time       `json:"ended,omitzero"`
@@ -156,18 +154,18 @@ type Attempt struct {
 	Sessions []Session       `json:"sessions"`
 }
 
-// Round is work on an attempt, and how it was judged.
+// Round is a round of work in an attempt, with its results.
 type Round struct {
 	N        int             `json:"n"`
 	Role     nexus.Role      `json:"role"`
 	Cause    string          `json:"cause,omitzero"` // why it was needed
 	Gates    []Gate          `json:"gates"`
 	Review   string          `json:"review,omitzero"`
-	Findings []nexus.Finding `json:"findings,omitempty"` // of its judges
+	Findings []nexus.Finding `json:"findings,omitempty"` // of its gates and reviews
 	State    nexus.GateState `json:"state,omitzero"`
 }
 
-// Gate is what a gate said of a tree.
+// Gate is the result of a gate for a tree.
 type Gate struct {
 	Name     string          `json:"gate"`
 	State    nexus.GateState `json:"state"`
@@ -193,7 +191,7 @@ type Session struct {
 	Began   time.Time       `json:"began"`
 	Ended   time.Time       `json:"ended,omitzero"`
 	Outcome string          `json:"outcome,omitzero"`
-	Silent  float64         `json:"silent,omitzero"` // seconds since it was heard of
+	Silent  float64         `json:"silent,omitzero"` // seconds since its last output
 }
 
 // Graph is the plan as a layered graph.
@@ -208,13 +206,13 @@ type Node struct {
 	ID       nexus.TaskID `json:"id"`
 	Title    string       `json:"title"`
 	Lane     Lane         `json:"lane"`
-	Layer    int          `json:"layer"` // from 0; a task is right of all that it needs
+	Layer    int          `json:"layer"` // from 0; after all its dependencies
 	Row      int          `json:"row"`   // in its layer, from 0
 	Critical bool         `json:"critical"`
-	Seconds  float64      `json:"seconds"` // took, or is expected to take
+	Seconds  float64      `json:"seconds"` // actual or expected duration
 
-	Group  string         `json:"group,omitzero"`  // that the task belongs to
-	Tasks  []nexus.TaskID `json:"tasks,omitempty"` // that it stands for where it is a folded group; none: it is a task
+	Group  string         `json:"group,omitzero"`  // group of the task
+	Tasks  []nexus.TaskID `json:"tasks,omitempty"` // tasks of a folded group; none: it is a task
 	Landed int            `json:"landed,omitzero"` // of those tasks
 }
 
@@ -224,17 +222,17 @@ type Edge struct {
 	To       nexus.TaskID `json:"to"`
 	Kind     string       `json:"kind"` // needs, follows or collides
 	Critical bool         `json:"critical,omitzero"`
-	Files    []string     `json:"files,omitempty"` // that both touch, where they collide
+	Files    []string     `json:"files,omitempty"` // files that both touch, for collides
 }
 
-// Timeline is who did what when.
+// Timeline holds the activities of a run over time.
 type Timeline struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
 	Rows []TimeRow `json:"rows"`
 }
 
-// TimeRow is an attempt, or what the run did for no task.
+// TimeRow is an attempt, or the run's activities without a task.
 type TimeRow struct {
 	Task    nexus.TaskID    `json:"task,omitzero"`
 	Attempt nexus.AttemptID `json:"attempt,omitzero"`
@@ -242,11 +240,11 @@ type TimeRow struct {
 	Spans   []Span          `json:"spans"`
 }
 
-// Span is a stretch of time.
+// Span is a period of time.
 type Span struct {
 	Stage string    `json:"stage"` // plan, work, gate, review, land, person, quota, setup or idle
 	From  time.Time `json:"from"`
-	To    time.Time `json:"to,omitzero"` // zero: it lasts
+	To    time.Time `json:"to,omitzero"` // zero: open
 	Label string    `json:"label,omitzero"`
 	State string    `json:"state,omitzero"` // of a gate: pass, fail, ...
 }
@@ -254,9 +252,9 @@ type Span struct {
 // Cost is what a run costs, in dollars.
 type Cost struct {
 	view.Money
-	Projected nexus.Money `json:"projected,omitzero"` // unixTime it is done; 0: unknown
+	Projected nexus.Money `json:"projected,omitzero"` // at the end of the run; 0: unknown
 	Cached    float64     `json:"cache_share"`        // of the input tokens, 0 to 1
-	Estimated bool        `json:"estimated,omitzero"` // some of it is priced by table
+	Estimated bool        `json:"estimated,omitzero"` // a part is priced by table
 	Tasks     []Share     `json:"tasks"`
 	Roles     []Share     `json:"roles"`
 	Models    []Share     `json:"models"`
@@ -273,20 +271,20 @@ type Share struct {
 	Cached float64     `json:"cache_share"`
 }
 
-// Checks is which gate said what of which task.
+// Checks holds the results of the gates by task.
 type Checks struct {
 	Gates []string   `json:"gates"` // in the order in which they run
 	Rows  []CheckRow `json:"rows"`
 }
 
-// CheckRow is a task, with the last word of each gate.
+// CheckRow is a task, with the last result of each gate.
 type CheckRow struct {
 	Task  nexus.TaskID `json:"task"`
 	Title string       `json:"title"`
-	Gates []Gate       `json:"gates"` // those that judged it
+	Gates []Gate       `json:"gates"` // the gates that judged it
 }
 
-// LogLine is an event as a line.
+// LogLine is an event in line form.
 type LogLine struct {
 	Seq   int64        `json:"seq"`
 	At    time.Time    `json:"at"`
@@ -295,5 +293,5 @@ type LogLine struct {
 	About string       `json:"about,omitzero"`
 	Text  string       `json:"text"`
 	Bad   bool         `json:"bad,omitzero"` // something failed
-	Event nexus.Event  `json:"-"`            // that it is about
+	Event nexus.Event  `json:"-"`            // the event itself
 }

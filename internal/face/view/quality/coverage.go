@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// lastCoverage returns what was measured of a tree, nil where nobody did.
+// lastCoverage returns the coverage measured for a tree, nil if there is none.
 func lastCoverage(all []nexus.Evidence) *nexus.Coverage {
 	for _, e := range all {
 		if e.Coverage != nil {
@@ -18,11 +18,11 @@ func lastCoverage(all []nexus.Evidence) *nexus.Coverage {
 	return nil
 }
 
-// maxRows bounds the rows of new lines that a report names.
+// maxRows limits the rows of new lines in a report.
 const maxRows = 20
 
-// writeCoverage draws what tests go through, of what landed and of what each task
-// added. What is unknown is said to be.
+// writeCoverage draws the test coverage of the landed tree and of each task's additions. It also
+// states what is unknown.
 func writeCoverage(b *strings.Builder, q Quality) {
 	type row struct {
 		what string
@@ -65,7 +65,7 @@ func writeCoverage(b *strings.Builder, q Quality) {
 	}
 }
 
-// shareText writes a share, with how far it moved.
+// shareText formats a share, and its change.
 func shareText(c nexus.Covered) string {
 	now, known := c.Percent()
 	if !known {
@@ -88,8 +88,8 @@ func newLinesText(c *nexus.Coverage) string {
 	return fmt.Sprintf("%d of %d, %.1f %%", c.New.Covered, c.New.Total, percent)
 }
 
-// writeEarlierChecks lists which checks and which criteria of earlier runs were tried before
-// the work.
+// writeEarlierChecks lists the checks and criteria of earlier runs that were checked before the
+// work.
 func writeEarlierChecks(b *strings.Builder, q Quality) {
 	if len(q.Tried) > 0 {
 		b.WriteString("\n## Checks run before the work\n\n| criterion | check | usable | result |\n|---|---|---|---|\n")

@@ -1,5 +1,5 @@
-// Package quality reports how well a run went: what each gate cost in tries,
-// how often work was sent back, and what was found in the end.
+// Package quality reports the quality of a run: the tries per gate, the rounds of repair, and the
+// findings at the end.
 package quality
 
 import (
@@ -18,60 +18,59 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Quality is how well a run went: the object of `nexus report`.
+// Quality is the quality of a run and the JSON output of `nexus report`.
 type Quality struct {
 	Run     nexus.RunID     `json:"run"`
 	Goal    string          `json:"goal"`
 	Status  nexus.RunStatus `json:"status"`
 	Why     string          `json:"why,omitzero"`
-	Commit  string          `json:"commit,omitzero"` // where it landed; empty: nothing did
+	Commit  string          `json:"commit,omitzero"` // landed commit; empty: none
 	Verdict *nexus.Verdict  `json:"verdict,omitempty"`
 	Spent   nexus.Money     `json:"spent"`
 	Metrics Metrics         `json:"metrics"`
 	Gates   []Gate          `json:"gates"`
 	Groups  []accept.Group  `json:"groups,omitempty"`
 	Tasks   []Task          `json:"tasks"`
-	Flaky   []nexus.Flake   `json:"flaky,omitempty"` // tests that could not be trusted, each once
+	Flaky   []nexus.Flake   `json:"flaky,omitempty"` // unreliable tests, each once
 
-	Coverage *nexus.Coverage        `json:"coverage,omitempty"` // of what landed; nil: nobody measured it
+	Coverage *nexus.Coverage        `json:"coverage,omitempty"` // of the landed tree; nil: not measured
 	Tried    []accept.TriedCheck    `json:"checks_tried,omitempty"`
-	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
+	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // earlier runs' criteria, checked before it began
 }
 
-// Metrics are figures over all tasks. A rate is of those that were begun, from
-// 0 to 1.
+// Metrics are figures over all tasks. A rate is relative to the started tasks, from 0 to 1.
 type Metrics struct {
 	Tasks        int     `json:"tasks"`
 	Begun        int     `json:"begun"`
 	Landed       int     `json:"landed"`
-	Parked       int     `json:"parked"` // waits for a person, or failed
-	Helped       int     `json:"helped"` // a person told them something, answered, or gave them another chance or criterion
+	Parked       int     `json:"parked"` // waiting for a person, or failed
+	Helped       int     `json:"helped"` // a person gave guidance, an answer, a retry or another criterion
 	Attempts     float64 `json:"mean_attempts"`
 	Rounds       float64 `json:"mean_rounds"` // of writing, over all attempts of a task
 	MostRounds   int     `json:"most_rounds"`
-	FirstAttempt float64 `json:"first_attempt_rate"` // landed with their first attempt
-	FirstRound   float64 `json:"first_round_rate"`   // landed as they were first written
+	FirstAttempt float64 `json:"first_attempt_rate"` // landed by their first attempt
+	FirstRound   float64 `json:"first_round_rate"`   // landed in their first version
 	Escalated    float64 `json:"escalation_rate"`    // continued at another tier, or in another order of tests and code
 	Person       float64 `json:"person_rate"`        // ended with a person
 	Reviews      int     `json:"reviews"`
 	Rejected     float64 `json:"review_reject_rate"` // of the reviews
-	Unread       int     `json:"reviews_unread"`     // that nobody could read
+	Unread       int     `json:"reviews_unread"`     // unreadable reviews
 	Unverified   int     `json:"findings_unverified"`
-	Suspected    int     `json:"tampering_suspected"` // rounds in which a change touched what judges it
+	Suspected    int     `json:"tampering_suspected"` // rounds in which a change touched files that judge it
 	Flaky        int     `json:"flaky_tests"`
 }
 
-// Gate is what one gate did in the attempts of a run.
+// Gate holds the results of one gate in a run's attempts.
 type Gate struct {
 	Name    string  `json:"name"`
 	Judged  int     `json:"judged"`
 	Red     int     `json:"red"`
-	Unsure  int     `json:"unsure"` // neither red nor passed
-	Tries   float64 `json:"tries"`  // judgements for each attempt that it judged
+	Unsure  int     `json:"unsure"` // neither failed nor passed
+	Tries   float64 `json:"tries"`  // results per judged attempt
 	Seconds float64 `json:"seconds"`
 }
 
-// Task is how one task went.
+// Task is the history of one task.
 type Task struct {
 	ID        nexus.TaskID     `json:"id"`
 	Title     string           `json:"title"`
@@ -84,15 +83,15 @@ type Task struct {
 	Strategy  nexus.Strategy   `json:"strategy,omitzero"`
 	Sent      []string         `json:"sent_back,omitempty"` // by which gate, round by round
 	Evidence  []nexus.Evidence `json:"evidence,omitempty"`  // of the last round
-	Remarks   []nexus.Finding  `json:"remarks,omitempty"`   // of the last review, none of which kept it from landing
+	Remarks   []nexus.Finding  `json:"remarks,omitempty"`   // of the last review, none of which blocked landing
 	Spent     nexus.Money      `json:"spent"`
 	Seconds   float64          `json:"seconds"`
 	Escalated bool             `json:"escalated,omitzero"`
 
-	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // how it was to continue when it reached thresholds
+	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // continuations chosen at thresholds
 }
 
-// Of says how well a run went whose criteria stand as the table says.
+// Of returns the quality of a run with the criteria results in the table.
 func Of(s *state.State, t accept.Table) Quality {
 	q := Quality{Run: s.Run, Goal: s.Goal.Goal.Text, Status: s.Status, Why: s.Why, Spent: s.Ledger.Spent(), Gates: []Gate{}, Tasks: []Task{}, Groups: t.Groups}
 	if s.Result != nil {
@@ -144,8 +143,7 @@ func Of(s *state.State, t accept.Table) Quality {
 	return q
 }
 
-// countAttempt adds what was found in an attempt, and returns the gates that judged
-// it.
+// countAttempt adds the findings of an attempt, and returns the gates that judged it.
 func countAttempt(a *state.Attempt, gates map[string]*Gate, m *Metrics, rejected *int, majors int) map[string]bool {
 	seen := map[string]bool{}
 	for _, r := range a.Unpacked().Rounds {
@@ -180,7 +178,7 @@ func countAttempt(a *state.Attempt, gates map[string]*Gate, m *Metrics, rejected
 	return seen
 }
 
-// flaky adds the tests that could not be trusted in an attempt.
+// flaky adds the unreliable tests of an attempt.
 func flaky(all []nexus.Flake, a *state.Attempt) []nexus.Flake {
 	for _, r := range a.Unpacked().Rounds {
 		for _, e := range r.Evidence {
@@ -197,7 +195,7 @@ func flaky(all []nexus.Flake, a *state.Attempt) []nexus.Flake {
 	return all
 }
 
-// taskOf says how one task went.
+// taskOf returns the history of one task.
 func taskOf(t *state.Task) Task {
 	v := Task{
 		ID: t.ID, Title: t.Title, Status: t.Status, Why: t.Why, Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent,
@@ -243,8 +241,8 @@ func boolToInt(is bool) int {
 	return 0
 }
 
-// Evidence returns the result of the tasks as the evidence of gates, one for
-// each task, for those who read such reports.
+// Evidence returns the result of the tasks in the form of gate evidence, one per task, for
+// readers of such reports.
 func (q Quality) Evidence() []nexus.Evidence {
 	var all []nexus.Evidence
 	for _, t := range q.Tasks {
@@ -266,7 +264,7 @@ func (q Quality) Evidence() []nexus.Evidence {
 	return all
 }
 
-// Head writes which run it is and how it ended.
+// Head formats the run and its final status.
 func Head(q Quality) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Run %s: %s\n\n%s\n\n", cell(string(q.Run)), cell(string(q.Status)), cell(view.Goal(q.Goal)))
@@ -279,7 +277,7 @@ func Head(q Quality) string {
 	return b.String()
 }
 
-// Body writes the figures of a run, for people.
+// Body formats the figures of a run, for people.
 func Body(q Quality) string {
 	var b strings.Builder
 	m := q.Metrics
@@ -341,7 +339,7 @@ func Body(q Quality) string {
 	return b.String()
 }
 
-// writeDecisions lists how tasks were to continue that reached thresholds, a line each.
+// writeDecisions lists the continuations of tasks that reached thresholds, one per line.
 func writeDecisions(b *strings.Builder, q Quality) {
 	head := "\n## Thresholds\n\n"
 	for _, t := range q.Tasks {
@@ -352,7 +350,7 @@ func writeDecisions(b *strings.Builder, q Quality) {
 	}
 }
 
-// writeRemarks lists what is left to look at.
+// writeRemarks lists the remaining remarks.
 func writeRemarks(b *strings.Builder, q Quality) {
 	var lines []string
 	for _, t := range q.Tasks {
@@ -361,7 +359,7 @@ func writeRemarks(b *strings.Builder, q Quality) {
 		}
 		found := slices.Clone(t.Remarks)
 		for _, e := range t.Evidence {
-			if e.Coverage == nil { // which has a part of its own
+			if e.Coverage == nil { // coverage has a section of its own
 				found = append(found, e.Findings...)
 			}
 			if e.Hangs {
@@ -383,5 +381,5 @@ func writeRemarks(b *strings.Builder, q Quality) {
 
 func percent(rate float64) string { return fmt.Sprintf("%.0f %%", 100*rate) }
 
-// cell makes text harmless within Markdown.
+// cell escapes a text within Markdown.
 func cell(s string) string { return view.Literal(s) }

@@ -11,28 +11,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// PullLimit is how many characters the text of a pull request or a comment has
-// room for on GitHub.
+// PullLimit is the limit of characters in a pull request or a comment on GitHub.
 const PullLimit = 65_536
 
-// text makes a text of anybody harmless within Markdown.
+// text escapes an untrusted text within Markdown.
 func text(s string) string { return view.Literal(s) }
 
-// section is a part of a report: a line that opens it, one for each thing in it,
-// and one that closes it.
+// section is a part of a report: an opening line, one line per item, and a closing line.
 type section struct {
 	open  string
 	lines []string
 	close string
 }
 
-// folded is a part that a reader of a pull request unfolds.
+// folded is a section that a reader of a pull request unfolds.
 func folded(title, head string, lines []string) section {
 	return section{"\n<details><summary>" + title + "</summary>\n\n" + head, lines, "\n</details>\n"}
 }
 
-// PullRequestText writes the report for a pull request: what matters first, the rest to
-// unfold. It has at most so many bytes, and says what was cut to fit.
+// PullRequestText writes the report for a pull request: the important parts first, the rest
+// folded. It has at most limit bytes, and states what was cut to fit.
 func PullRequestText(r Report, limit int) string {
 	lead := section{open: fmt.Sprintf("## Nexus run %s: %s\n\n%s\n\n", text(string(r.Run)), text(string(r.Status)), text(short(r.Goal)))}
 	if r.Why != "" {
@@ -54,8 +52,7 @@ func PullRequestText(r Report, limit int) string {
 	return fit(all, limit, "nexus report "+string(r.Run)+" --html FILE has all of it")
 }
 
-// fit joins sections that have lines, as far as there is room, and says how many
-// lines are left out.
+// fit joins the non-empty sections up to the limit, and adds how many lines are omitted.
 func fit(all []section, limit int, rest string) string {
 	const reserve = 200 // for the note
 	var b strings.Builder
@@ -93,7 +90,7 @@ func lines(n int) string {
 	return view.Number(int64(n)) + " lines are"
 }
 
-// longest is how much of a text is told in a list.
+// longest limits the text of a list item.
 const longest = 400
 
 // short cuts a text that is too long for a list.
@@ -114,7 +111,7 @@ func (r Report) landedTable(title string) section {
 	return s
 }
 
-// passed says how many gates passed, and names those that did not.
+// passed describes how many gates passed, and names the others.
 func passed(all []accept.NoteGate) string {
 	n := 0
 	var others []string
@@ -160,7 +157,7 @@ func (r Report) lookList(title string) section {
 	return s
 }
 
-// line is what to look at, in a list.
+// line formats a point to check, for a list.
 func (l Attention) line() string {
 	of := ""
 	if l.Task != "" {
@@ -169,7 +166,7 @@ func (l Attention) line() string {
 	return "- " + of + text(short(l.Text))
 }
 
-// proof is what shows that a task is right, a line each.
+// proof lists the evidence of a task, one line each.
 func (l LandedTask) proof() []string {
 	all := []string{fmt.Sprintf("- commit %s, tree %s, %s, %s",
 		text(view.ShortHash(l.Commit)), text(view.ShortHash(l.Tree)), reviewText(l.Review), view.Count(l.Rounds, "round"))}
@@ -193,7 +190,7 @@ func (r Report) costLines() (all []string) {
 	return all
 }
 
-// costs are what the run took, of money and of time.
+// costs returns the money and the time of the run.
 func (r Report) costs() []figure {
 	all := []figure{{"spent", r.Money.Spent.String()}}
 	if r.Money.Estimated > 0 {
@@ -230,8 +227,7 @@ func (r Report) gateLines() (all []string) {
 	return all
 }
 
-// Markdown writes the whole report for people, on the page of a build, in a file,
-// or to be drawn on a terminal.
+// Markdown writes the full report for people, for the page of a build, a file, or a terminal.
 func Markdown(r Report) string {
 	var b strings.Builder
 	b.WriteString(quality.Head(r.Quality))

@@ -14,17 +14,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// page is what is written of an HTML document, by hand: the packages for templates
-// keep the linker from dropping methods that nothing calls.
+// page builds an HTML document by hand: the template packages would keep the linker from dropping
+// methods that nothing calls.
 type page struct {
 	strings.Builder
 
-	tables int // that are in it so far
+	tables int // number of tables so far
 }
 
-// put writes a format of this package with values of anybody: each is cleaned and
-// escaped. Every value stands in a text or in a quoted attribute that is no
-// address.
+// put writes a constant format with untrusted values: each is cleaned and escaped. Every value is
+// in a text or in a quoted attribute that is not an address.
 func (p *page) put(format string, values ...any) {
 	for i, v := range values {
 		values[i] = html.EscapeString(view.Clean(fmt.Sprint(v)))
@@ -32,12 +31,11 @@ func (p *page) put(format string, values ...any) {
 	_, _ = fmt.Fprintf(p, format, values...) // into memory
 }
 
-// policy is what a page may load: nothing but its own style sheet.
+// policy limits the resources of a page to its own style sheet.
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
-// HTML writes the report as one page that needs no server, no network and no
-// script: it may be sent to anybody as a file. It follows the reader's light or
-// dark setting and can be printed.
+// HTML writes the report as one page without a server, network or script, which can be sent as a
+// file. It follows the reader's light or dark setting and can be printed.
 func HTML(r Report) string {
 	var p page
 	p.WriteString("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
@@ -62,7 +60,7 @@ func HTML(r Report) string {
 
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
 
-// statusClass is the class of what a status means for a reader.
+// statusClass returns the CSS class of a status.
 func statusClass(status string) string {
 	switch status {
 	case string(nexus.Landed), string(nexus.StatusDone), string(accept.Met), string(nexus.Pass):
@@ -74,7 +72,7 @@ func statusClass(status string) string {
 	}
 }
 
-// mark writes a word with the colour and the sign of what it means.
+// mark writes a status word with its colour and its sign.
 func (p *page) mark(word string) {
 	sign := map[string]string{"good": "\u2713", "bad": "\u2717", "warn": "!"}[statusClass(word)]
 	p.put(`<span class="mark %s"><span aria-hidden="true">%s</span> %s</span>`, statusClass(word), sign, word)
@@ -151,8 +149,7 @@ func (p *page) criteria(all []Criterion) {
 	})
 }
 
-// table writes a table of so many rows, if there are any. It scrolls by itself
-// where it is too wide.
+// table writes a table of n rows, if there are any. It scrolls separately if it is too wide.
 func (p *page) table(head []string, n int, row func(i int)) {
 	if n == 0 {
 		return
@@ -201,10 +198,10 @@ func (p *page) left(r Report) {
 	p.WriteString("</section>\n")
 }
 
-// mostFindings is how many findings of a task a page lists.
+// mostFindings limits the findings of a task on a page.
 const mostFindings = 50
 
-// anchor is the name of a task's place on the page.
+// anchor returns the anchor of a task on the page.
 func anchor(id nexus.TaskID) string {
 	return "task-" + strings.Map(func(r rune) rune {
 		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == '-') {
@@ -214,7 +211,7 @@ func anchor(id nexus.TaskID) string {
 	}, short(string(id)))
 }
 
-// drawings draws the plan and the timeline, where there are such.
+// drawings draws the plan and the timeline, if they exist.
 func (p *page) drawings(r Report) {
 	here := map[nexus.TaskID]bool{}
 	for _, l := range r.Landed {
@@ -238,7 +235,7 @@ func (p *page) drawings(r Report) {
 		}
 		p.put("<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n", d.id, d.id, d.title)
 		p.put("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"drawing of the %s\">\n", strings.ToLower(d.title))
-		p.WriteString(d.drawing) // which escapes by itself
+		p.WriteString(d.drawing) // it is escaped already
 		p.WriteString("</div>\n</section>\n")
 	}
 }

@@ -1,7 +1,7 @@
-// Package runreport tells what came of a run to people who did not watch it: what
-// landed and what shows that it is right, what did not and why, what to look at,
-// and what it took. One report is written as a page, for a pull request, as a
-// table, for a terminal, and as a file about where the work stands.
+// Package runreport reports the result of a run to people who did not watch it: the landed tasks
+// with their evidence, the others with their reasons, the points to check, and the cost. The same
+// report is written as a page, for a pull request, as a table, for a terminal, and as a file
+// about the state of the work.
 package runreport
 
 import (
@@ -22,14 +22,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Report is what came of a run: the object of `nexus report --json`.
+// Report is the result of a run and the JSON output of `nexus report`.
 type Report struct {
 	quality.Quality
-	Branch    string              `json:"branch,omitzero"` // where what landed was published
+	Branch    string              `json:"branch,omitzero"` // branch with the published result
 	Delivered string              `json:"delivered,omitzero"`
 	Started   time.Time           `json:"started,omitzero"`
-	Ended     time.Time           `json:"ended,omitzero"` // zero while it is under way
-	Now       time.Time           `json:"now"`            // of which the report tells
+	Ended     time.Time           `json:"ended,omitzero"` // zero while it is in progress
+	Now       time.Time           `json:"now"`            // time of the report
 	Landed    []LandedTask        `json:"landed"`
 	Left      []UnlandedTask      `json:"not_landed"`
 	LookAt    []Attention         `json:"look_at"`
@@ -40,7 +40,7 @@ type Report struct {
 	Timeline  projection.Timeline `json:"timeline"`
 }
 
-// LandedTask is a task that is part of the result, and what shows that it is right.
+// LandedTask is a task in the result, with its evidence.
 type LandedTask struct {
 	ID       nexus.TaskID       `json:"id"`
 	Title    string             `json:"title"`
@@ -55,7 +55,7 @@ type LandedTask struct {
 	Spent    nexus.Money        `json:"spent"`
 }
 
-// Criterion is what was asked for, and what shows it.
+// Criterion is a criterion with its evidence.
 type Criterion struct {
 	ID       string       `json:"id"`
 	Text     string       `json:"text"`
@@ -63,7 +63,7 @@ type Criterion struct {
 	Evidence string       `json:"evidence,omitzero"`
 }
 
-// UnlandedTask is a task that is no part of the result.
+// UnlandedTask is a task that is not in the result.
 type UnlandedTask struct {
 	ID       nexus.TaskID     `json:"id"`
 	Title    string           `json:"title"`
@@ -75,50 +75,50 @@ type UnlandedTask struct {
 	Findings []nexus.Finding  `json:"findings,omitempty"` // of the gates and reviews of its last round
 }
 
-// Attention is something that a person should look at before the result is used.
+// Attention is a point that a person should check before the result is used.
 type Attention struct {
 	Task nexus.TaskID `json:"task,omitzero"`
 	Kind string       `json:"kind"` // question, criterion, red, critical, tests, finding, late or alert
 	Text string       `json:"text"`
 }
 
-// Money is what a run cost, and what it was thought to cost.
+// Money is the actual and the estimated cost of a run.
 type Money struct {
 	Spent     nexus.Money  `json:"spent"`
 	Limit     nexus.Money  `json:"limit"`
-	Wasted    nexus.Money  `json:"wasted"` // by attempts that failed
+	Wasted    nexus.Money  `json:"wasted"` // by failed attempts
 	Low       nexus.Money  `json:"estimate_low,omitzero"`
-	Likely    nexus.Money  `json:"estimate,omitzero"` // of the tasks; 0: nobody said
+	Likely    nexus.Money  `json:"estimate,omitzero"` // of the tasks; 0: no estimate
 	High      nexus.Money  `json:"estimate_high,omitzero"`
-	Estimated int          `json:"estimated_tasks"` // that the estimate is of
+	Estimated int          `json:"estimated_tasks"` // number of tasks in the estimate
 	Cached    float64      `json:"cache_share"`
 	Models    []view.Share `json:"by_model"`
 	Roles     []view.Share `json:"by_role"`
 }
 
-// Time is what a run took, in seconds. What people took is time on the wall; what
-// machines took adds up over what they did at the same time.
+// Time is the duration of a run, in seconds. People's part is wall-clock time; the machines' part
+// adds up parallel work.
 type Time struct {
 	Elapsed float64 `json:"elapsed"`
-	Likely  float64 `json:"estimate,omitzero"` // work on the tasks; 0: nobody said
-	People  float64 `json:"people"`            // something waited for a person
+	Likely  float64 `json:"estimate,omitzero"` // work on the tasks; 0: no estimate
+	People  float64 `json:"people"`            // waiting for a person
 	Plan    float64 `json:"plan"`
 	Setup   float64 `json:"setup"`
 	Agents  float64 `json:"agents"`
 	Gates   float64 `json:"gates"`
 	Review  float64 `json:"review"`
 	Landing float64 `json:"landing"`
-	Quota   float64 `json:"quota"` // a provider took no calls
+	Quota   float64 `json:"quota"` // waiting for a provider's quota
 }
 
-// Decision is what somebody decided on the way.
+// Decision is a decision during the run.
 type Decision struct {
 	Task nexus.TaskID `json:"task,omitzero"`
 	Text string       `json:"text"`
 	By   string       `json:"by,omitzero"`
 }
 
-// ReportInput is what a report is made of.
+// ReportInput is the input of a report.
 type ReportInput struct {
 	State    *state.State
 	Run      view.Run
@@ -129,7 +129,7 @@ type ReportInput struct {
 	Now      time.Time
 }
 
-// New returns the report of a run. The state is only read.
+// New returns the report of a run. The state is not changed.
 func New(o ReportInput) Report {
 	s, b := o.State, view.BillOf(o.State)
 	r := Report{
@@ -176,7 +176,7 @@ func New(o ReportInput) Report {
 	return r
 }
 
-// addEstimate adds what a task was thought to take.
+// addEstimate adds the estimate of a task.
 func (r *Report) addEstimate(t *state.Task) {
 	if t.Route == nil || t.Route.Estimate == nil || t.Status == nexus.Split {
 		return
@@ -191,7 +191,7 @@ func (r *Report) addEstimate(t *state.Task) {
 	m.Low, m.Likely, m.High = m.Low+e.Low.Money, m.Likely+e.Likely.Money, m.High+e.High.Money
 }
 
-// openFindings returns what kept a task from landing in its last round.
+// openFindings returns the findings that prevented a task from landing in its last round.
 func openFindings(t *state.Task) (all []nexus.Finding) {
 	a := t.Current()
 	if a == nil || a.LastRound() == nil {
@@ -209,7 +209,7 @@ func openFindings(t *state.Task) (all []nexus.Finding) {
 	return slices.Concat(all, a.Handed)
 }
 
-// addAttention lists what a person should look at, what waits for them first.
+// addAttention lists the points for a person to check, those that wait for them first.
 func (r *Report) addAttention(o ReportInput) {
 	add := func(task nexus.TaskID, kind, text string) {
 		r.LookAt = append(r.LookAt, Attention{Task: task, Kind: kind, Text: text})
@@ -257,7 +257,7 @@ func (r *Report) addAttention(o ReportInput) {
 	}
 }
 
-// addDecisions lists what people and thresholds decided.
+// addDecisions lists the decisions of people and at thresholds.
 func (r *Report) addDecisions(s *state.State) {
 	for _, q := range s.Questions {
 		if q.By == "" {
@@ -276,7 +276,7 @@ func (r *Report) addDecisions(s *state.State) {
 	}
 }
 
-// evidenceLine says in a line what shows a criterion, or why nothing does.
+// evidenceLine describes in one line the evidence of a criterion, or why there is none.
 func evidenceLine(c accept.Row) string {
 	var parts []string
 	if c.Test != "" || c.File != "" {
@@ -298,7 +298,7 @@ func evidenceLine(c accept.Row) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
 }
 
-// timeSpent adds up who did what how long.
+// timeSpent adds up the times of a timeline.
 func timeSpent(l projection.Timeline) (t Time) {
 	var people []projection.Span
 	for _, r := range l.Rows {
@@ -341,8 +341,7 @@ func timeSpent(l projection.Timeline) (t Time) {
 	return t
 }
 
-// Masked returns the report with each text of it passed through a mask, before
-// anything is escaped, cut or drawn.
+// Masked returns the report with all texts masked, before anything is escaped, cut or drawn.
 func (r Report) Masked(mask func(string) string) (Report, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -378,7 +377,7 @@ func maskStrings(v any, mask func(string) string) any {
 	return v
 }
 
-// gateText says in a line what a gate said.
+// gateText describes a gate's result in one line.
 func gateText(g accept.NoteGate) string {
 	parts := []string{string(g.State)}
 	if c := g.Counts; c != nil {
@@ -393,7 +392,7 @@ func gateText(g accept.NoteGate) string {
 	return strings.Join(parts, "; ")
 }
 
-// reviewText says in a few words how a review ended.
+// reviewText describes the result of a review in a few words.
 func reviewText(r *accept.NoteReview) string {
 	switch {
 	case r == nil:
@@ -409,7 +408,7 @@ func reviewText(r *accept.NoteReview) string {
 	}
 }
 
-// countMet counts the criteria that are shown to hold.
+// countMet counts the criteria that are met.
 func countMet(all []Criterion) (n int) {
 	for _, c := range all {
 		if c.State == accept.Met {
@@ -422,7 +421,7 @@ func countMet(all []Criterion) (n int) {
 // figure is a figure with its name.
 type figure struct{ name, value string }
 
-// figures are what a reader looks for first.
+// figures returns the key figures of the run.
 func (r Report) figures() []figure {
 	all := []figure{
 		{"landed", fmt.Sprintf("%d of %d tasks", r.Metrics.Landed, r.Metrics.Tasks)},
@@ -438,7 +437,7 @@ func (r Report) figures() []figure {
 	return all
 }
 
-// estimateText says how the money spent compares with what was thought.
+// estimateText compares the money spent with the estimate.
 func (m Money) estimateText() string {
 	text := m.Likely.String()
 	if m.High > 0 {
@@ -450,7 +449,7 @@ func (m Money) estimateText() string {
 	return text
 }
 
-// rows are who took how long.
+// rows returns the times with their names.
 func (t Time) rows() (all []figure) {
 	for _, row := range []struct {
 		name string

@@ -11,16 +11,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// stateTitle begins the file about where the work stands.
+// stateTitle is the title of the file about the state of the work.
 const stateTitle = "# State"
 
-// stateNote is what such a file says about itself.
+// stateNote is the note at the top of that file.
 const stateNote = "Nexus writes the sections below. Write sections of your own under other headings: they stay."
 
-// StateMarkdown writes where the work stands, for people who continue it: the position,
-// what is worked on, what is next, what is blocked, what is done, what was
-// decided, and what is asked. Sections of a file that was written before, whose
-// headings are others, follow as they are.
+// StateMarkdown writes the state of the work for people who continue it: the position, work in
+// progress, next, blocked and done tasks, decisions, and open questions. Sections with other
+// headings in an earlier version of the file follow unchanged.
 func StateMarkdown(r Report, before string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n", stateTitle, stateNote)
@@ -94,7 +93,7 @@ func (r Report) stateSections() []section {
 	return all
 }
 
-// statusSince is since when the run is as it is.
+// statusSince returns the time of the last change of the run's status.
 func statusSince(r Report) time.Time {
 	if r.Ended.IsZero() {
 		return r.Started
@@ -102,7 +101,7 @@ func statusSince(r Report) time.Time {
 	return r.Ended
 }
 
-// sectionOf says in which section a task that has not landed stands.
+// sectionOf returns the section of a task that has not landed.
 func sectionOf(status nexus.TaskStatus) string {
 	switch status {
 	case nexus.Running, nexus.Reviewing, nexus.Boarding:
@@ -114,8 +113,8 @@ func sectionOf(status nexus.TaskStatus) string {
 	}
 }
 
-// userSections returns the sections of a file that Nexus did not write: those of the
-// second level with other headings, and what stands above the first.
+// userSections returns the sections of a file that Nexus did not write: those of the second level
+// with other headings, and the text above the first.
 func userSections(before string, known []section) string {
 	if strings.TrimSpace(before) == "" {
 		return ""

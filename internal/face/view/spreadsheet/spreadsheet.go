@@ -1,5 +1,5 @@
-// Package spreadsheet writes tables that programs for spreadsheets open: comma
-// separated values by RFC 4180, in which no cell is a formula.
+// Package spreadsheet writes tables for spreadsheet programs: comma-separated values by RFC 4180,
+// in which no cell is a formula.
 package spreadsheet
 
 import (
@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// Table returns rows of texts as comma-separated values. Names in them are the
-// words of others: a cell that a spreadsheet would take for a formula begins with
-// a quote. A figure that may be below zero would need a way of its own.
+// Table returns rows of texts as comma-separated values. Names in them are untrusted: a cell that
+// a spreadsheet would read as a formula gets a leading quote. Numbers that may be negative would
+// need another function.
 func Table(rows [][]string) (string, error) {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
@@ -29,7 +29,7 @@ func Table(rows [][]string) (string, error) {
 	return b.String(), w.Error()
 }
 
-// inert returns a cell that no spreadsheet takes for a formula.
+// inert returns a cell that no spreadsheet reads as a formula.
 func inert(cell string) string {
 	cell = view.Clean(cell)
 	if strings.ContainsAny(cell[:min(len(cell), 1)], "=+-@\t\r") {

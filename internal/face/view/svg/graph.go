@@ -22,8 +22,8 @@ const (
 	legendLine = 28
 )
 
-// LaneSign returns the sign and the word for where a task is, as drawings and their
-// legends show them.
+// LaneSign returns the sign and the word of a task's column, as drawings and their legends show
+// them.
 func LaneSign(l projection.Lane) (sign, word string) {
 	switch l {
 	case projection.LaneNeedsYou:
@@ -49,9 +49,8 @@ func LaneSign(l projection.Lane) (sign, word string) {
 	}
 }
 
-// Graph draws a plan: tasks from left to right after all that they need, the
-// critical path bold, tasks that touch the same files joined by a dashed line.
-// A graph without tasks is empty.
+// Graph draws a plan: tasks from left to right after their dependencies, the critical path bold,
+// tasks that touch the same files joined by a dashed line. A graph without tasks is empty.
 func Graph(g projection.Graph, o Options) string {
 	if len(g.Nodes) == 0 {
 		return ""
@@ -84,9 +83,8 @@ func Graph(g projection.Graph, o Options) string {
 	return d.close()
 }
 
-// selectNodes chooses the nodes that are drawn, of which there are at most so many:
-// those of the critical path first, then those that are not done, in the order
-// of the plan. It closes the gaps that the others leave.
+// selectNodes chooses up to most nodes to draw: those of the critical path first, then unfinished
+// ones, in the order of the plan. It closes the gaps of the others.
 func selectNodes(all []projection.Node, most int) []projection.Node {
 	if len(all) <= most {
 		return all
@@ -130,7 +128,7 @@ func selectNodes(all []projection.Node, most int) []projection.Node {
 	return shown
 }
 
-// describeGraph says in words what the drawing shows, for who does not see it.
+// describeGraph describes the drawing in words, for readers who cannot see it.
 func describeGraph(g projection.Graph, shown int) string {
 	counts := map[projection.Lane]int{}
 	var path []string
@@ -161,7 +159,7 @@ func describeGraph(g projection.Graph, shown int) string {
 	return text
 }
 
-// arrows defines the ends of lines.
+// arrows defines the arrowheads of lines.
 func (d *drawing) arrows(name string) {
 	d.WriteString("<defs>\n")
 	for _, kind := range []string{"", "-critical"} {
@@ -207,7 +205,7 @@ func (d *drawing) edge(name string, e projection.Edge, from, to projection.Node)
 	d.WriteString("</g>\n")
 }
 
-// files names some files, after a colon.
+// files lists some files, after a colon.
 func files(all []string) string {
 	if len(all) == 0 {
 		return ""
@@ -242,7 +240,7 @@ func (d *drawing) node(n projection.Node) {
 	d.put(`<text class="label" x="%d" y="%d">%s</text></g>`, x+10, y+37, short(n.Title, 26))
 }
 
-// graphLegend says what lines mean, and how many tasks are not drawn.
+// graphLegend explains the lines, and shows how many tasks are not drawn.
 func (d *drawing) graphLegend(g projection.Graph, shown, y int) {
 	x := margin
 	line := func(class, attrs, word string) {

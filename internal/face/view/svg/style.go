@@ -1,8 +1,7 @@
 package svg
 
-// Style is the style sheet of drawings. A page has it once, for all of them. It
-// follows the light or dark setting of the reader, and a page that lets people
-// choose sets data-theme on its root.
+// Style is the style sheet of drawings. A page includes it once, for all of them. It follows the
+// light or dark setting of the reader; a page with its own switch sets data-theme on its root.
 const Style = `.nx{max-width:none;color-scheme:light dark}
 .nx,[data-theme=light] .nx{--nx-text:#101828;--nx-note:#475467;--nx-line:#667085;--nx-tick:#e4e7ec;--nx-box:#fff;
 --nx-good:#027a48;--nx-goodbox:#ecfdf3;--nx-bad:#b42318;--nx-badbox:#fef3f2;--nx-warn:#93370d;--nx-warnbox:#fffaeb;

@@ -1,12 +1,11 @@
-// Package svg draws the graph and the timeline of a run as SVG, for pages and
-// for reports that leave the machine.
+// Package svg draws the graph and the timeline of a run as SVG, for pages and for reports that
+// leave the machine.
 //
-// A drawing has no script, no style attribute and no address of another server,
-// so the strictest content security policy shows it. Everything in it has a
-// class, and colours come from [Style], which a page puts into its style sheet;
-// without it the drawing is still readable. Nothing is said by colour alone:
-// states have a sign and a word, and stages that must not be mistaken have a
-// pattern.
+// A drawing has no script, no style attribute and no address of another server, so the strictest
+// content security policy allows it. All its elements have classes, and colours come from
+// [Style], which a page puts into its style sheet; without it the drawing is still readable. No
+// information is in colour alone: states have a sign and a word, and stages that must not be
+// confused have a pattern.
 package svg
 
 import (
@@ -20,16 +19,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Options say how a drawing is made. The zero value draws everything, without
-// addresses.
+// Options configure a drawing. The zero value draws everything, without addresses.
 type Options struct {
-	Name  string                    // prefix of the ids in the drawing, for several on one page; empty: the kind of drawing
-	Width int                       // columns of pixels of a timeline without its labels; 0: 720
-	Most  int                       // tasks or rows that are drawn, those that matter most; 0: 400
-	Link  func(nexus.TaskID) string // address of a task; nil: it is no link
+	Name  string                    // prefix of the IDs, for several drawings on one page; empty: its kind
+	Width int                       // width of a timeline without its labels, in pixels; 0: 720
+	Most  int                       // limit of drawn tasks or rows, the most important first; 0: 400
+	Link  func(nexus.TaskID) string // address of a task; nil: no links
 }
 
-// most is how many tasks or rows are drawn if nobody says.
+// most is the default limit of drawn tasks or rows.
 const most = 400
 
 func (o Options) most() int {
@@ -39,11 +37,11 @@ func (o Options) most() int {
 	return most
 }
 
-// drawing is what is written of an SVG document.
+// drawing builds an SVG document.
 type drawing struct{ strings.Builder }
 
-// put writes a format of this package with values of anybody: each is cleaned
-// and escaped. Every %s stands in a text or between quotes.
+// put writes a constant format with untrusted values: each is cleaned and escaped. Every %s is in
+// a text or between quotes.
 func (d *drawing) put(format string, values ...any) {
 	for i, v := range values {
 		if text, ok := v.(string); ok {
@@ -53,8 +51,7 @@ func (d *drawing) put(format string, values ...any) {
 	_, _ = fmt.Fprintf(d, format, values...) // into memory
 }
 
-// open begins a drawing that readers of screens are told about. The name is
-// what its ids begin with.
+// open begins a drawing with a description for screen readers. The name is the prefix of its IDs.
 func (d *drawing) open(name, class string, width, height int, title, about string) {
 	d.put(`<svg xmlns="http://www.w3.org/2000/svg" class="nx %s" width="%d" height="%d" viewBox="0 0 %d %d" role="group"`,
 		class, width, height, width, height)
@@ -67,26 +64,25 @@ func (d *drawing) close() string {
 	return d.String()
 }
 
-// note draws a small text below or beside what it explains.
+// note draws a small explanatory text.
 func (d *drawing) note(x, y int, text string) {
 	d.put(`<text class="note" x="%d" y="%d" font-size="11">%s</text>`+"\n", x, y, text)
 }
 
-// short is a text on one line of so many columns.
+// short cuts a text to one line of so many columns.
 func short(text string, columns int) string {
 	return ansi.Truncate(clean(text), columns, "\u2026")
 }
 
-// clean is a text that neither moves a cursor nor turns the direction of a
-// line, at most as long as anybody reads.
+// clean removes cursor movements and direction changes from a text, and limits its length.
 func clean(text string) string {
 	return ansi.Truncate(view.Clean(text[:min(len(text), 4*longest)]), longest, "\u2026")
 }
 
-// longest is how many columns of a text are kept where all of it is told.
+// longest limits a full text, in columns.
 const longest = 300
 
-// linked draws what a task stands for, as a link if it has an address.
+// linked draws a task, as a link if it has an address.
 func (d *drawing) linked(o Options, id nexus.TaskID, draw func()) {
 	to := ""
 	if o.Link != nil && id != "" {

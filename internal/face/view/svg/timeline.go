@@ -19,11 +19,11 @@ const (
 	axisHeight = 26
 	barRow     = 26
 	barHeight  = 16
-	endRoom    = 14 // for the half of the last tick's text
+	endRoom    = 14 // for half of the last tick's text
 )
 
-// stages are what spans show, in the order of a legend, with a colour that
-// differs from the others for who does not see all of them.
+// stages returns the stages of spans, in the order of a legend, with colours that people with
+// colour blindness can distinguish.
 func stages() []stage {
 	return []stage{
 		{"plan", "planning", "#cc79a7", ""},
@@ -48,9 +48,9 @@ func stageOf(name string) stage {
 	return all[len(all)-1]
 }
 
-// Timeline draws who did what when: a row for each attempt, a bar for each
-// stretch of time. Time in which nobody but a person could act is hatched, and
-// time without quota is grey. A timeline without rows is empty.
+// Timeline draws the activities over time: a row for each attempt, a bar for each period. Time in
+// which only a person could act is hatched, and time without quota is grey. A timeline without
+// rows is empty.
 func Timeline(t projection.Timeline, o Options) string {
 	if len(t.Rows) == 0 {
 		return ""
@@ -103,7 +103,7 @@ func (a axis) x(t time.Time) float64 {
 	return float64(labelWidth+margin) + float64(a.width)*min(max(share, 0), 1)
 }
 
-// end is when a span ends: where the drawing ends while it lasts.
+// end returns the end of a span: the end of the drawing if it is open.
 func (a axis) end(s projection.Span) time.Time {
 	if s.To.IsZero() {
 		return a.from.Add(a.long)
@@ -111,7 +111,7 @@ func (a axis) end(s projection.Span) time.Time {
 	return s.To
 }
 
-// step is the time between two ticks: at most twelve of them, at round times.
+// step returns the time between two ticks: at most twelve of them, at round times.
 func (a axis) step() time.Duration {
 	const day = 24 * time.Hour
 	for _, s := range []time.Duration{
@@ -136,7 +136,7 @@ func (a axis) draw(d *drawing, bottom int) {
 	}
 }
 
-// elapsed is a time since the start as an axis shows it.
+// elapsed formats a time since the start for the axis.
 func elapsed(d time.Duration) string {
 	if d == 0 {
 		return "0"
@@ -157,8 +157,8 @@ func elapsed(d time.Duration) string {
 	}
 }
 
-// row draws a row: its label, and a bar for each span that is wide enough to be
-// seen or has no neighbour of its stage.
+// row draws a row: its label, and a bar for each span that is wide enough to be visible or has no
+// neighbour of its stage.
 func (a axis) row(d *drawing, name string, r projection.TimeRow, y int) {
 	d.put(`<g class="row"><title>%s</title>`, clean(r.Label))
 	d.put(`<text class="label" x="%d" y="%d">%s</text>`, margin, y+barHeight, short(r.Label, 23))
@@ -198,7 +198,7 @@ func (a axis) bar(d *drawing, name string, s projection.Span, y int, from, to fl
 // isFailed reports whether a gate's state is a failure.
 func isFailed(state string) bool { return nexus.GateState(state).Red() }
 
-// spanText says in words what a bar shows.
+// spanText describes a bar in words.
 func (a axis) spanText(s projection.Span, st stage) string {
 	parts := []string{st.word}
 	if s.Label != "" {
@@ -214,7 +214,7 @@ func (a axis) spanText(s projection.Span, st stage) string {
 	return strings.Join(parts, ": ") + ", " + long + ", from " + elapsed(s.From.Sub(a.from).Truncate(time.Second))
 }
 
-// presentStages returns the stages that rows show.
+// presentStages returns the stages that occur in rows.
 func presentStages(rows []projection.TimeRow) []stage {
 	seen := map[string]bool{}
 	for _, r := range rows {
@@ -225,7 +225,7 @@ func presentStages(rows []projection.TimeRow) []stage {
 	return slices.DeleteFunc(stages(), func(s stage) bool { return !seen[s.name] })
 }
 
-// describeTimeline says in words how long each stage took, for who does not see the
+// describeTimeline describes the duration of each stage in words, for readers who cannot see the
 // drawing.
 func (a axis) describeTimeline(rows []projection.TimeRow, left int) string {
 	took := map[string]time.Duration{}
@@ -245,7 +245,7 @@ func (a axis) describeTimeline(rows []projection.TimeRow, left int) string {
 	return text
 }
 
-// patterns defines what fills time in which nothing can happen.
+// patterns defines the fill patterns of idle time.
 func (d *drawing) patterns(name string) {
 	d.put(`<defs><pattern id="%s-hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">`, name)
 	d.WriteString(`<path class="line" d="M0 0V6" stroke="#fff" stroke-width="3"/></pattern>`)
@@ -253,10 +253,10 @@ func (d *drawing) patterns(name string) {
 	d.WriteString(`<circle class="dot" cx="2" cy="2" r="1.2" fill="#fff"/></pattern></defs>` + "\n")
 }
 
-// legendWidth is how wide a stage is in a legend.
+// legendWidth returns the width of a stage in a legend.
 func legendWidth(s stage) int { return 34 + 7*len(s.word) }
 
-// legendLines is on how many lines a legend has room.
+// legendLines returns the number of lines that a legend needs.
 func (a axis) legendLines(key []stage) int {
 	lines, x := 1, margin
 	for _, s := range key {

@@ -11,11 +11,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// folded is how many lines are shown of a text that a tool gets or gives.
+// folded limits the shown lines of a tool's input or output.
 const folded = 3
 
-// drawCall draws a tool's call: what is short on its line, and below it each text
-// of several lines as it is.
+// drawCall draws a tool call: short values on its line, and below it each text of several lines
+// unchanged.
 func drawCall(s view.Style, c llm.Call) string {
 	line, texts := "  > "+s.Bold(view.Clean(c.Tool)), ""
 	values := map[string]json.RawMessage{}
@@ -64,7 +64,7 @@ func drawItems(s view.Style, name string, list []map[string]json.RawMessage) str
 	return b.String()
 }
 
-// subject returns the name of the value that says what a call is about.
+// subject returns the name of the value that describes a call best.
 func subject(values map[string]json.RawMessage) string {
 	for _, name := range []string{"path", "command", "pattern", "question", "args"} {
 		if _, ok := values[name]; ok {
@@ -74,8 +74,8 @@ func subject(values map[string]json.RawMessage) string {
 	return ""
 }
 
-// orderedNames returns the names of values in the order in which they are shown: what
-// the call is about, what is replaced before what replaces it.
+// orderedNames returns the names of values in their display order: the subject of the call first,
+// a replaced text before its replacement.
 func orderedNames(values map[string]json.RawMessage) []string {
 	first := subject(values)
 	rank := func(name string) int { return slices.Index([]string{"new", "old", first}, name) }
@@ -92,7 +92,7 @@ func orderedNames(values map[string]json.RawMessage) []string {
 	return names
 }
 
-// textValue returns a value that is a text.
+// textValue returns a value if it is a text.
 func textValue(value json.RawMessage) (text string, ok bool) {
 	if len(value) == 0 || value[0] != '"' {
 		return "", false
@@ -100,7 +100,7 @@ func textValue(value json.RawMessage) (text string, ok bool) {
 	return text, json.Unmarshal(value, &text) == nil
 }
 
-// drawResult draws what a tool gave back.
+// drawResult draws the result of a tool.
 func drawResult(s view.Style, r llm.Result) string {
 	sign := "  < "
 	if r.Failed {
@@ -110,7 +110,7 @@ func drawResult(s view.Style, r llm.Result) string {
 	return s.Fit(sign+strings.TrimLeft(first, " ")) + "\n" + rest
 }
 
-// excerpt draws the beginning of a text, and how much more there is.
+// excerpt draws the beginning of a text, and the amount of the rest.
 func excerpt(s view.Style, text string) string {
 	var b strings.Builder
 	lines := strings.Split(strings.Trim(view.CleanText(text), "\n"), "\n")
@@ -119,13 +119,13 @@ func excerpt(s view.Style, text string) string {
 			b.WriteString(s.Dim(fmt.Sprintf("      ... %s more; --raw has them", view.Count(len(lines)-folded, "line"))) + "\n")
 			break
 		}
-		line = strings.ReplaceAll(line, "\t", "    ") // a tab has no width to cut by
+		line = strings.ReplaceAll(line, "\t", "    ") // the width of a tab is unknown
 		b.WriteString(strings.TrimRight(s.Fit("      "+s.Dim(line)), " ") + "\n")
 	}
 	return b.String()
 }
 
-// compactJSON writes a value on one line, as people read it.
+// compactJSON formats a value on one line, for people.
 func compactJSON(data json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, data) != nil {

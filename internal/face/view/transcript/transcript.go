@@ -1,5 +1,5 @@
-// Package transcript draws what was said in a session: each message, with what it
-// cost, and what a model was sent for each answer.
+// Package transcript draws the messages of a session, each with its cost, and the requests to the
+// model.
 package transcript
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Conversation is a session as it was said: the object of `nexus show SESSION`.
+// Conversation is the transcript of a session and the JSON output of `nexus show SESSION`.
 type Conversation struct {
 	Session  nexus.SessionID `json:"session"`
 	Role     nexus.Role      `json:"role"`
 	Model    string          `json:"model"`
-	About    string          `json:"about,omitzero"` // what it is asked, for one that another session sent
-	After    nexus.SessionID `json:"after,omitzero"` // whose conversation it goes on in, for another task
+	About    string          `json:"about,omitzero"` // its question, if another session started it
+	After    nexus.SessionID `json:"after,omitzero"` // session whose conversation it continues, for another task
 	Outcome  nexus.Outcome   `json:"outcome,omitzero"`
 	Why      string          `json:"why,omitzero"`
 	Spent    nexus.Money     `json:"spent"`
@@ -34,16 +34,16 @@ type Conversation struct {
 
 // Message is a message of a session.
 type Message struct {
-	Turn    int         `json:"turn,omitzero"` // of the model, from 1; 0: it is ours
-	Why     string      `json:"why,omitzero"`  // of ours: brief, repair, guidance, results, compacted
+	Turn    int         `json:"turn,omitzero"` // of the model, from 1; 0: a message by Nexus
+	Why     string      `json:"why,omitzero"`  // of Nexus's messages: brief, repair, guidance, results, compacted
 	At      time.Time   `json:"at"`
-	Seconds float64     `json:"seconds,omitzero"` // that the model took
+	Seconds float64     `json:"seconds,omitzero"` // duration of the model call
 	Spent   nexus.Money `json:"spent,omitzero"`
 	Usage   nexus.Usage `json:"usage,omitzero"`
 	llm.Message
 }
 
-// Request is what a model was sent for an answer.
+// Request is a request to a model.
 type Request struct {
 	Turn     int           `json:"turn"`
 	Model    string        `json:"model"`
@@ -52,19 +52,19 @@ type Request struct {
 	Messages []llm.Message `json:"messages"`
 }
 
-// transcript reads a session from the events of its run.
+// transcript builds a session from the events of its run.
 type transcript struct {
 	Conversation
 	get     func(hash string) ([]byte, error)
-	present []llm.Message                // that the next request carries
-	others  map[nexus.SessionID][]string // blobs of what was said in sessions, for one that goes on in another's conversation
+	present []llm.Message                // messages of the next request
+	others  map[nexus.SessionID][]string // blobs of other sessions' messages, for a continued conversation
 	open    map[string]nexus.BudgetReserved
-	asked   time.Time // when the last call was made
+	asked   time.Time // time of the last call
 	cost    Message   // of the calls since the last answer
 }
 
-// Of returns a session as it was said, by the events of its run; get
-// returns a blob. Without the session it is false.
+// Of returns the transcript of a session from the events of its run; get returns a blob. It
+// returns false if there is no such session.
 func Of(id nexus.SessionID, events iter.Seq2[nexus.Event, error], get func(hash string) ([]byte, error)) (Conversation, bool, error) {
 	t := transcript{get: get, open: map[string]nexus.BudgetReserved{}, others: map[nexus.SessionID][]string{}}
 	for e, err := range events {
@@ -124,7 +124,7 @@ func (t *transcript) apply(id nexus.SessionID, e nexus.Event) error {
 	return nil
 }
 
-// addCost books the calls of the session on its next answer.
+// addCost adds the calls of the session to its next answer.
 func (t *transcript) addCost(id nexus.SessionID, f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
@@ -150,7 +150,7 @@ func (t *transcript) addTurn(f nexus.TurnTaken, at time.Time) error {
 	return t.addMessage(f.Message, s)
 }
 
-// compact puts other messages in the place of all that were said so far.
+// compact replaces all messages so far with others.
 func (t *transcript) compact(f nexus.SessionCompacted, at time.Time) error {
 	t.present = nil
 	text := fmt.Sprintf("What was said so far was shortened from about %s to %s tokens: %s.",
@@ -161,7 +161,7 @@ func (t *transcript) compact(f nexus.SessionCompacted, at time.Time) error {
 	return t.loadMessages(f.Messages)
 }
 
-// loadMessages adds messages to what the next request carries.
+// loadMessages adds messages to the next request.
 func (t *transcript) loadMessages(hashes []string) error {
 	for _, hash := range hashes {
 		var m llm.Message
@@ -173,7 +173,7 @@ func (t *transcript) loadMessages(hashes []string) error {
 	return nil
 }
 
-// trackSession keeps what was said in any session.
+// trackSession records the messages of all sessions.
 func (t *transcript) trackSession(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SessionStarted:
@@ -207,7 +207,7 @@ func (t *transcript) readBlob(hash string, to any) error {
 	return nil
 }
 
-// Draw draws the session for people. Long results of tools are folded.
+// Draw draws the session for people. Long tool results are folded.
 func (t Conversation) Draw(s view.Style) string {
 	var b strings.Builder
 	figures := []string{view.Count(len(t.Requests), "turn"), t.Spent.String(), view.Tokens(s, t.Usage)}
@@ -240,7 +240,7 @@ func (t Conversation) Draw(s view.Style) string {
 	return s.Safe(b.String())
 }
 
-// Draw draws the message. Long results of tools are folded.
+// Draw draws the message. Long tool results are folded.
 func (m Message) Draw(s view.Style) string {
 	var b strings.Builder
 	if m.Turn > 0 {

@@ -49,8 +49,8 @@ type reason struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit writes a verdict as JUnit's XML: a suite for each gate, in it a case
-// for the gate itself and one for each finding.
+// JUnit writes a verdict as JUnit XML: a suite for each gate, with a case for the gate itself and
+// one for each finding.
 func JUnit(v Verdict) (string, error) {
 	all := suites{Name: "nexus check"}
 	total := 0.0
@@ -154,7 +154,7 @@ type sarifResult struct {
 	Suppressions []suppression `json:"suppressions,omitempty"`
 }
 
-// suppression says that a result is known, and why it does not count.
+// suppression marks a result as known, with the reason why it does not count.
 type suppression struct {
 	Kind   string `json:"kind"`
 	Status string `json:"status"`
@@ -222,7 +222,7 @@ func SARIF(v Verdict) (string, error) {
 	return string(data) + "\n", err
 }
 
-// escape makes an address of a path.
+// escape turns a path into a URL path.
 func escape(path string) string {
 	var b strings.Builder
 	for _, c := range []byte(path) {

@@ -1,6 +1,5 @@
-// Package verdict shows the results of gates: as text for people, and as
-// JUnit, SARIF, annotations and a summary for the machines that check pull
-// requests.
+// Package verdict formats the results of gates: as text for people, and as JUnit, SARIF,
+// annotations and a summary for the services that check pull requests.
 package verdict
 
 import (
@@ -14,50 +13,49 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Verdict is what gates say about a tree.
+// Verdict is the combined result of gates for a tree.
 type Verdict struct {
 	Passed bool             `json:"passed"`
 	State  nexus.GateState  `json:"state"` // the worst of all
 	Why    string           `json:"why,omitzero"`
 	Gates  []nexus.Evidence `json:"gates"`
-	Turned []FixedTests     `json:"turned,omitempty"` // what the change since the base turned green
-	Off    []string         `json:"off,omitempty"`    // gates that the files name and the configuration turns off
-	Tree   string           `json:"tree,omitempty"`   // that they judged; empty where nobody can say which
+	Turned []FixedTests     `json:"turned,omitempty"` // tests that the change since the base fixed
+	Off    []string         `json:"off,omitempty"`    // detected gates that the configuration turns off
+	Tree   string           `json:"tree,omitempty"`   // the judged tree; empty if unknown
 	Base   string           `json:"base,omitempty"`   // commit that it was compared with; empty for none
-	Before []nexus.Finding  `json:"before,omitempty"` // what the base has too, which does not count against the tree
+	Before []nexus.Finding  `json:"before,omitempty"` // findings that the base also has, which do not count
 
-	told     int      // how many of the last gates only tell something, and decide nothing
-	replaced []string // gates that were not run, and in whose place others judged
+	told     int      // number of the last gates that are informational and decide nothing
+	replaced []string // gates that were not run because others judged instead
 }
 
-// WithInformational returns a verdict with what is told besides, and changes nothing in
-// it.
+// WithInformational returns the verdict with informational gates, which do not change its state.
 func (v Verdict) WithInformational(all ...nexus.Evidence) Verdict {
 	v.Gates, v.told = append(v.Gates, all...), v.told+len(all)
 	return v
 }
 
-// WithGates returns what is the verdict with what decides besides.
+// WithGates returns the verdict with further deciding gates.
 func (v Verdict) WithGates(all ...nexus.Evidence) Verdict {
 	return Of(append(slices.Clip(v.Gates), all...), v.replaced...)
 }
 
-// isInformational reports whether the gate at a place decides nothing: it only tells,
-// does not concern the change, or another judged in its place. No machine is to
-// take that for a failure.
+// isInformational reports whether the gate at an index decides nothing: it is informational, is
+// skipped for the change, or another judged instead. Machine-readable formats must not report it
+// as a failure.
 func (v Verdict) isInformational(i int) bool {
 	return v.Gates[i].Apart || i >= len(v.Gates)-v.told || v.isReplaced(v.Gates[i])
 }
 
-// isReplaced reports whether another gate judged in place of one.
+// isReplaced reports whether another gate judged instead of one.
 func (v Verdict) isReplaced(e nexus.Evidence) bool {
 	return e.State == nexus.NotRun && slices.Contains(v.replaced, e.Gate)
 }
 
-// DisabledText is what is said about a gate that does not judge.
+// DisabledText is the text for a gate that is turned off.
 const DisabledText = "switched off in the configuration"
 
-// WithDisabled returns a verdict that says which gates are turned off.
+// WithDisabled returns the verdict with the gates that are turned off.
 func (v Verdict) WithDisabled(off []string) Verdict {
 	v.Off = off
 	if len(v.Gates) == 0 && len(off) > 0 {
@@ -66,15 +64,14 @@ func (v Verdict) WithDisabled(off []string) Verdict {
 	return v
 }
 
-// FixedTests names tests of a gate that are green because of a change.
+// FixedTests names tests of a gate that pass because of a change.
 type FixedTests struct {
 	Gate  string   `json:"gate"`
 	Tests []string `json:"tests"`
 }
 
-// Of sums up what gates said. Only where all have passed, the whole has. Those
-// that are named as replaced were not run, and others judged in their place:
-// that is told, and decides nothing.
+// Of combines the results of gates. It passes only if all have passed. Gates named as replaced
+// were not run because others judged instead; they are listed and decide nothing.
 func Of(all []nexus.Evidence, replaced ...string) Verdict {
 	v := Verdict{State: nexus.Pass, Gates: all, replaced: replaced}
 	if len(all) == 0 {
@@ -112,7 +109,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// severity is the word that most tools have for it.
+// severity returns the severity in the word of most tools.
 func severity(f nexus.Finding) string {
 	switch f.Severity {
 	case nexus.Minor:
@@ -124,7 +121,7 @@ func severity(f nexus.Finding) string {
 	}
 }
 
-// findingLocation names where a finding is, as editors understand it.
+// findingLocation formats the location of a finding as editors understand it.
 func findingLocation(f nexus.Finding) string {
 	switch {
 	case f.File == "":
@@ -169,10 +166,10 @@ func Text(s view.Style, v Verdict) string {
 	return s.Safe(b.String())
 }
 
-// mostBefore bounds what is shown of the findings that a base has too.
+// mostBefore limits the shown findings that a base also has.
 const mostBefore = 20
 
-// baseFindings names what the base has of a gate's findings, a line each.
+// baseFindings lists the findings of a gate that the base also has, one per line.
 func (v Verdict) baseFindings(s view.Style, gate string) string {
 	var b strings.Builder
 	n := 0
@@ -198,7 +195,7 @@ func (v Verdict) baseFindings(s view.Style, gate string) string {
 	return b.String()
 }
 
-// fixedTests returns the tests of a gate that the change turned green.
+// fixedTests returns the tests of a gate that the change fixed.
 func (v Verdict) fixedTests(gate string) []string {
 	for _, t := range v.Turned {
 		if t.Gate == gate {
@@ -317,7 +314,7 @@ func Summary(v Verdict) string {
 	return b.String()
 }
 
-// summaryLine is a paragraph of a summary, empty where there is nothing to say.
+// summaryLine returns a paragraph of a summary, empty without text.
 func summaryLine(what, text string) string {
 	if text == "" {
 		return ""
@@ -325,7 +322,7 @@ func summaryLine(what, text string) string {
 	return what + " " + markdownCell(text) + "\n\n"
 }
 
-// markdownCell makes text harmless within Markdown.
+// markdownCell escapes a text within Markdown.
 func markdownCell(s string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[", "`", "\\`", "@", "@\u200b").Replace(view.Clean(s))
 }

@@ -23,13 +23,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Entry is a person with their token, which is stored as a hash.
+// Entry is a person with their token, stored as a hash.
 type Entry struct {
 	Person
 
 	Made   time.Time `json:"made"`
 	Token  string    `json:"token_sha256"`
-	Cookie string    `json:"cookie_sha256"` // of what a browser gets for the token
+	Cookie string    `json:"cookie_sha256"` // of the browser cookie for the token
 }
 
 // EntryOf returns the entry of a person with a token.
@@ -37,11 +37,10 @@ func EntryOf(p Person, token string, made time.Time) Entry {
 	return Entry{Person: p, Made: made.UTC(), Token: hash(token), Cookie: hash(CookieOf(token))}
 }
 
-// CookieOf returns what a browser gets in place of a token. It lets nobody in
-// who sends it as a token.
+// CookieOf returns the browser cookie for a token. It is not valid as a token.
 func CookieOf(token string) string {
 	m := hmac.New(sha256.New, []byte(token))
-	_, _ = m.Write([]byte("cookie")) // a hash takes everything
+	_, _ = m.Write([]byte("cookie")) // a hash accepts all writes
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
@@ -50,12 +49,13 @@ func hash(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ByToken returns who has a token, in a time that does not tell how much of it was right.
+// ByToken returns the owner of a token, in constant time, so that the duration does not reveal
+// correct characters.
 func ByToken(all []Entry, token string) (Person, bool) {
 	return by(all, token, func(e Entry) string { return e.Token })
 }
 
-// ByCookie returns whose browser has a cookie.
+// ByCookie returns the owner of a cookie.
 func ByCookie(all []Entry, cookie string) (Person, bool) {
 	return by(all, cookie, func(e Entry) string { return e.Cookie })
 }
@@ -70,11 +70,11 @@ func by(all []Entry, sent string, of func(Entry) string) (found Person, ok bool)
 	return found, ok
 }
 
-// Book is the file with the tokens of the persons of a repository. It is read
-// anew for each call, so that who was removed is out at once.
+// Book is the file with the tokens of a repository's persons. It is read again for each call, so
+// that a removed person loses access at once.
 type Book struct{ Path string }
 
-// BookOf returns the book in a directory of state.
+// BookOf returns the book in a state directory.
 func BookOf(state string) Book { return Book{filepath.Join(state, "web", "tokens.json")} }
 
 const (
@@ -135,7 +135,7 @@ func (b Book) broken(what string, cause error) error {
 
 var personName = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 
-// CheckPerson says why nobody can be added so.
+// CheckPerson returns an error if a person cannot be added.
 func CheckPerson(p Person) error {
 	switch {
 	case !personName().MatchString(p.Name):
@@ -157,7 +157,7 @@ func CheckPerson(p Person) error {
 	return nil
 }
 
-// Add adds a person, and returns their token: nothing else has it.
+// Add adds a person, and returns their token, which is stored nowhere else.
 func (b Book) Add(p Person, now time.Time) (token string, err error) {
 	if err := CheckPerson(p); err != nil {
 		return "", err

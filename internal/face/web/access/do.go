@@ -12,25 +12,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Ask is an action that a person takes: one of those that the projection offers.
+// Ask is a person's request for one of the projection's actions.
 type Ask struct {
 	Run     nexus.RunID  `json:"-"`
 	Action  string       `json:"action"`            // its name, such as approve, answer, tell, pause
-	Item    string       `json:"item,omitempty"`    // of the inbox that it is about, such as q1
-	Task    nexus.TaskID `json:"task,omitempty"`    // that it is about, such as T1
-	Label   string       `json:"label,omitempty"`   // of the action, where several have the same name
-	Input   string       `json:"input,omitempty"`   // what the action needs to be told
-	Confirm bool         `json:"confirm,omitempty"` // the person agrees to what the action says it leads to
+	Item    string       `json:"item,omitempty"`    // inbox item that it is about, such as q1
+	Task    nexus.TaskID `json:"task,omitempty"`    // task that it is about, such as T1
+	Label   string       `json:"label,omitempty"`   // of the action, if several have the same name
+	Input   string       `json:"input,omitempty"`   // input of the action
+	Confirm bool         `json:"confirm,omitempty"` // the person agrees to the consequence of the action
 }
 
-// maxInput is the most that an action may be told, in bytes.
+// maxInput limits the input of an action, in bytes.
 const maxInput = 32 << 10
 
-// CodeConfirm says that an action leads to something that a person must agree to.
+// CodeConfirm means that a person must agree to the consequence of an action.
 const CodeConfirm = "confirm"
 
-// Do takes an action in the name of a person: the command line that the
-// projection has for it.
+// Do does an action on behalf of a person: it runs the command line from the projection.
 func (s Site) Do(ctx context.Context, by Person, ask Ask) (Result, error) {
 	var all []projection.Action
 	err := s.Hub.View(ask.Run, func(p *projection.Projection) error {
@@ -68,7 +67,7 @@ func wrong(code nexus.Code, message, hint string) error {
 	return &nexus.Error{Code: code, Message: message, Hint: hint}
 }
 
-// pick returns the action that is asked for.
+// pick returns the requested action.
 func pick(all []projection.Action, ask Ask) (projection.Action, error) {
 	fits := func(a projection.Action) bool {
 		return a.Name == ask.Action && (ask.Label == "" || a.Label == ask.Label)
@@ -88,7 +87,7 @@ func pick(all []projection.Action, ask Ask) (projection.Action, error) {
 		hint := "Actions: " + strings.Join(slices.Compact(names), ", ") + "."
 		return projection.Action{}, wrong(nexus.CodeInvalidInput, "there is no action "+view.Quote(ask.Action)+" here", hint)
 	}
-	// Several answers have one name: the one that takes a text, else the first.
+	// Several answers have the same name: the one that accepts a text, else the first.
 	told := func(a projection.Action) bool { return a.Input != projection.InputNone }
 	if i := slices.IndexFunc(found, told); !named && ask.Input != "" && i >= 0 {
 		return found[i], refused(found[i])

@@ -6,9 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Encode writes a value as JSON that is harmless wherever it is shown: what a
-// screen would not show as it is, or that a browser could read as HTML, is
-// escaped. It stays the same value.
+// Encode writes a value as JSON that is safe to show anywhere: invisible characters, and
+// characters that a browser could read as HTML, are escaped. The value stays the same.
 func Encode(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -2,8 +2,7 @@ package access
 
 import "slices"
 
-// Least returns the least role that may run a command line. What is not listed
-// is for admins.
+// Least returns the minimum role for a command line. Unlisted commands are for admins.
 func Least(args []string) Role {
 	if len(args) == 0 {
 		return Admin
@@ -19,30 +18,28 @@ func Least(args []string) Role {
 	return Admin
 }
 
-// commands are the commands of the command line that a role may run, besides
-// those of the roles before it. None starts a run or changes settings. One that
-// continues a run stays within the budget and the target that were agreed to, and
-// an answer agrees to what the run asked for, such as to land.
+// commands are the commands that a role may run, besides those of the roles before it. None
+// starts a run or changes settings. A command that continues a run stays within the agreed budget
+// and target, and an answer agrees to the run's request, such as to land.
 var commands = map[Role][]string{ //nolint:gochecknoglobals // never written
 	Read:   {"status", "logs", "show", "diff", "evidence", "cost", "ps", "explain", "report"},
 	Answer: {"answer", "reject", "sign-off"},
 	Steer:  {"tell", "interrupt", "pause", "unpause", "skip", "retry", "revise", "review", "stop", "resume", "approve"},
 }
 
-// form is a command line with no other flags than these before "--", each followed by a
-// value or not.
+// form is a command line with only these flags before "--", each with a value or not.
 type form struct {
 	command string
 	flags   map[string]bool // whether a value follows; with --run, it must name a run
 	role    Role
 }
 
-// forms are what some commands may be run as by more persons than the command itself.
+// forms returns the restricted forms of commands that a lower role may run.
 func forms() []form {
 	return []form{
-		{"approve", map[string]bool{"--run": true, "--json": false, "--why": true}, Answer}, // another plan is for who steers
+		{"approve", map[string]bool{"--run": true, "--json": false, "--why": true}, Answer}, // another plan needs the role Steer
 		{"review", map[string]bool{"--run": true, "--json": false}, Read},
-		{"review", map[string]bool{"--run": true, "--json": false, "--viewed": true, "--unviewed": true}, Answer}, // their own note
+		{"review", map[string]bool{"--run": true, "--json": false, "--viewed": true, "--unviewed": true}, Answer}, // a person's own marks
 		{"plan", map[string]bool{"--run": true, "--json": false, "--markdown": false, "--diff": false}, Read},
 		{"plan", map[string]bool{"--run": true, "--json": false, "--diff": false, "--edited": true}, Steer},
 		{"memory", map[string]bool{"list": false, "--json": false}, Read},
@@ -53,7 +50,7 @@ func forms() []form {
 	}
 }
 
-// leastOf returns the role that a form of a command takes; empty where it is none.
+// leastOf returns the minimum role for a form of a command; empty if no form matches.
 func leastOf(command string, args []string) Role {
 	for _, f := range forms() {
 		if f.command == command && f.is(args) {
@@ -65,7 +62,7 @@ func leastOf(command string, args []string) Role {
 
 func (f form) is(args []string) bool {
 	_, ofRun := f.flags["--run"]
-	if !ofRun && slices.Contains(args, "--") { // it takes none, or asks somebody else, as nexus models does
+	if !ofRun && slices.Contains(args, "--") { // it accepts none, or is not about a run, as nexus models
 		return false
 	}
 	named := !ofRun

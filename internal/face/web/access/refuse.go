@@ -13,46 +13,46 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Problem is the body of an answer that says no.
+// Problem is the body of a refusal.
 type Problem struct {
 	Version int     `json:"version"`
 	Error   Trouble `json:"error"`
 }
 
-// Trouble is why something was not done.
+// Trouble is the reason of a refusal.
 type Trouble struct {
-	Code    string `json:"code"`           // the same word for the same cause, such as not_found
+	Code    string `json:"code"`           // the same code for the same cause, such as not_found
 	Message string `json:"message"`        // for people
-	Hint    string `json:"hint,omitempty"` // what to do next
+	Hint    string `json:"hint,omitempty"` // next step
 }
 
-// The codes of what the server itself refuses.
+// The codes of the server's own refusals.
 const (
 	CodeUnauthorized = "unauthorized" // the token is missing or wrong
 	CodeRole         = "role"         // the person's role does not allow it
 	CodeOrigin       = "origin"       // another site sent it
-	CodeHost         = "host"         // it was called by a name that is not its own
-	CodeCSRF         = "csrf"         // the form is not one of this server
+	CodeHost         = "host"         // the host name is not the server's
+	CodeCSRF         = "csrf"         // the form is not from this server
 	CodeRate         = "rate"         // too many calls
 	CodeTooLarge     = "too_large"    // the body is too large
-	CodeMethod       = "method"       // the address is not reached by this method
-	CodeMedia        = "media_type"   // the body has another type
-	CodeTooLate      = "too_late"     // somebody was faster
+	CodeMethod       = "method"       // the address does not support this method
+	CodeMedia        = "media_type"   // the body has the wrong type
+	CodeTooLate      = "too_late"     // another answer came first
 )
 
-// The small page. Who sees it may load nothing else.
+// The small page of a refusal. Its reader can load nothing else.
 const (
 	style = "body{font:1rem/1.5 system-ui,sans-serif;margin:0;padding:1rem;overflow-wrap:anywhere}" +
 		"main{max-width:40rem;margin:10vh auto}h1{font-size:1.4rem}input,button{font:inherit;padding:.4rem .6rem}"
-	// knock is what somebody can do who was not let in. A browser that comes from another site
-	// sends no cookie; it does from here.
+	// knock is the help for a person without access. A browser that comes from another site sends
+	// no cookie; from this page it does.
 	knock = `<p>nexus serve prints an address with the token in it, which ends with /?token=TOKEN. Open that address, or enter the token here.</p>` +
 		`<form><label>Token <input name=token type=password required autocomplete=off></label> <button>Enter</button></form>` +
 		`<p>Who has no token asks who runs the server for one: nexus serve token add.</p>` +
 		`<p>If this browser was let in before, <a href="">open this page again</a>.</p>`
 )
 
-// Refuse says no: to programs in JSON, to browsers as a small page.
+// Refuse sends a refusal: to programs in JSON, to browsers as a small page.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, t Trouble) {
 	t.Message, t.Hint = view.CleanText(t.Message), view.CleanText(t.Hint)
 	if strings.HasPrefix(r.URL.Path, "/api/") {
@@ -72,10 +72,10 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, t Trouble) {
 		"<meta name=color-scheme content=\"light dark\"><title>"
 	text := head + http.StatusText(status) + "</title><style>" + style + "</style><main><h1>" +
 		html.EscapeString(t.Message) + "</h1><p>" + html.EscapeString(t.Hint) + "</p>" + again + "</main></html>\n"
-	_, _ = w.Write([]byte(text)) // who is gone reads nothing
+	_, _ = w.Write([]byte(text)) // a client that is gone reads nothing
 }
 
-// RefuseError says no with the status that fits an error.
+// RefuseError sends a refusal with the status that fits an error.
 func RefuseError(w http.ResponseWriter, r *http.Request, err error) {
 	t := Trouble{Code: string(nexus.CodeInternal), Message: err.Error()}
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
@@ -111,7 +111,7 @@ func StatusOf(code string) int {
 	}
 }
 
-// Reply answers with JSON.
+// Reply sends a JSON response.
 func Reply(w http.ResponseWriter, status int, v any) {
 	data, err := Encode(v)
 	if err != nil {
@@ -120,5 +120,5 @@ func Reply(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // who is gone reads nothing
+	_, _ = w.Write(append(data, '\n')) // a client that is gone reads nothing
 }

@@ -12,26 +12,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Site is what the pages and the API show, and how they change something.
+// Site is the data of the pages and the API, and their way to change something.
 type Site struct {
 	Hub     *hub.Hub
 	Journal Journal
-	Blob    func(hash string) ([]byte, error) // contents that facts name
+	Blob    func(hash string) ([]byte, error) // blobs of facts
 	Act     Act
 	Now     func() time.Time
 	Place   string // the repository, for people
 }
 
-// Journal is what is read of a journal.
+// Journal is the part of a journal that is read.
 type Journal interface {
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 }
 
-// Act runs a command line in the name of a person, as the program would, and
-// waits for it. It refuses what the person's role may not do. The command is
-// interrupted when the context ends: what must be done to its end gets one that
-// does not.
+// Act runs a command line on behalf of a person, as the program would, and waits for it. It
+// refuses commands that the person's role does not allow. The command is interrupted when the
+// context ends, so a command that must complete needs a context that does not end.
 type Act func(ctx context.Context, by Person, o Order) Result
 
 // Order is a command line.
@@ -40,25 +39,25 @@ type Order struct {
 	Stdin string
 }
 
-// Result is what a command line came to.
+// Result is the result of a command line.
 type Result struct {
-	Text    string          // for people: what it printed, or why it failed
-	Hint    string          // what to do next, where it failed
-	Code    string          // of the failure, such as not_found; empty: it was done
-	Data    json.RawMessage // the object that it printed; nil: none
+	Text    string          // for people: its output, or why it failed
+	Hint    string          // next step after a failure
+	Code    string          // of the failure, such as not_found; empty: success
+	Data    json.RawMessage // the JSON object that it printed; nil: none
 	Exit    int             // exit code of the command
 	Refused bool            // the person's role does not allow it
 }
 
-// Failed reports whether the command was not done.
+// Failed reports whether the command failed.
 func (r Result) Failed() bool { return r.Code != "" || r.Exit != 0 }
 
-// Why says what a command that failed came to, with what to do next.
+// Why describes the failure of a command, with the next step.
 func (r Result) Why() string {
 	return strings.TrimSpace(cmp.Or(r.Text, "The command printed nothing.") + "\n" + r.Hint)
 }
 
-// Read reads the object that a command printed, and says why there is none.
+// Read decodes the object that a command printed, or returns why there is none.
 func (r Result) Read(to any) (why string) {
 	if len(r.Data) > 0 && json.Unmarshal(r.Data, to) == nil {
 		return ""
@@ -66,7 +65,7 @@ func (r Result) Read(to any) (why string) {
 	return r.Why()
 }
 
-// Listed is a value of a flag that takes several, separated by commas, as CSV has them.
+// Listed quotes a value of a flag with several values, separated by commas, as in CSV.
 func Listed(value string) string {
 	if strings.ContainsAny(value, ",\"\n\r") {
 		return `"` + strings.ReplaceAll(value, `"`, `""`) + `"`
@@ -74,7 +73,7 @@ func Listed(value string) string {
 	return value
 }
 
-// Events is where a page listens for changes, with ?run=RUN, and ?task=, ?kind=
-// and ?after= where it wants less. Each message has the number of its event as
-// its id, the kind of the fact as its name, and the event as JSON.
+// Events is the address of the event stream of a page, with ?run=RUN, and ?task=, ?kind= and
+// ?after= as filters. Each message has the number of its event as its ID, the kind of the fact as
+// its name, and the event as JSON.
 const Events = "/api/v1/events"

@@ -1,8 +1,8 @@
-// Package api answers programs: what the pages show as JSON, under the words of
-// the projection, and what happens as a stream of events.
+// Package api serves programs: the content of the pages as JSON, with the names of the
+// projection, and a stream of events.
 //
-// An endpoint names the Go type that it answers with, and the description in
-// OpenAPI is made of those types, so that it cannot say something else.
+// An endpoint names the Go type of its answer, and the OpenAPI description is generated from
+// these types, so that the two cannot differ.
 package api
 
 import (
@@ -26,19 +26,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// API answers programs. The zero Beat and Patience are the usual ones.
+// API serves programs. The zero Beat and Patience mean the defaults.
 type API struct {
 	access.Site
 
 	Feed     *Feed
 	Gates    *rerun.Gates
-	Beat     time.Duration // how often a client that hears nothing is told that it is connected
-	Patience time.Duration // how long a client may take nothing before it is dropped
+	Beat     time.Duration // interval of the heartbeat to a client without events
+	Patience time.Duration // how long a client may accept no data before it is dropped
 }
 
 func (a *API) beat() time.Duration { return cmp.Or(a.Beat, heartbeat) }
 
-// param is a parameter of a query.
+// param is a query parameter.
 type param struct{ name, about string }
 
 // endpoint is an address of the API.
@@ -47,11 +47,11 @@ type endpoint struct {
 	role                access.Role
 	query               []param
 	body, answer        reflect.Type // nil: none, or a stream of events
-	limit               int64        // of the body; 0: the usual one
+	limit               int64        // of the body; 0: the default
 	serve               func(a *API, w http.ResponseWriter, r *http.Request)
 }
 
-// call is what an endpoint is asked.
+// call is a request to an endpoint.
 type call struct {
 	*http.Request
 
@@ -62,7 +62,7 @@ func (c call) run() nexus.RunID    { return nexus.RunID(c.PathValue("run")) }
 func (c call) get(n string) string { return c.URL.Query().Get(n) }
 func (c call) by() access.Person   { return access.From(c.Context()) }
 
-// reads returns an endpoint that shows something.
+// reads returns an endpoint that only reads.
 func reads[T any](path, about string, query []param, f func(*API, call) (T, error)) endpoint {
 	e := endpoint{method: http.MethodGet, path: path, about: about, role: access.Read, query: query, answer: reflect.TypeFor[T]()}
 	e.serve = func(a *API, w http.ResponseWriter, r *http.Request) {
@@ -80,7 +80,7 @@ func reads[T any](path, about string, query []param, f func(*API, call) (T, erro
 	return e
 }
 
-// changes returns an endpoint that changes something, in the name of the caller.
+// changes returns an endpoint that changes something, on behalf of the caller.
 func changes[B, T any](path, about string, role access.Role, f func(*API, call, B) (T, int, error)) endpoint {
 	e := endpoint{method: http.MethodPost, path: path, about: about, role: role, body: reflect.TypeFor[B](), answer: reflect.TypeFor[T]()}
 	e.serve = func(a *API, w http.ResponseWriter, r *http.Request) {
@@ -98,7 +98,7 @@ func changes[B, T any](path, about string, role access.Role, f func(*API, call, 
 	return e
 }
 
-// bodyOf reads the body of a call, or refuses what is none.
+// bodyOf decodes the body of a call, or refuses an invalid one.
 func bodyOf(w http.ResponseWriter, r *http.Request, body any) bool {
 	if err := known(r, nil); err != nil {
 		access.RefuseError(w, r, err)
@@ -123,7 +123,7 @@ func bodyOf(w http.ResponseWriter, r *http.Request, body any) bool {
 	return true
 }
 
-// decode reads one object strictly: no other keys, none twice, nothing behind it.
+// decode decodes exactly one object strictly: no unknown or duplicate keys, and no text after it.
 func decode(body io.Reader, into any) error {
 	data, err := io.ReadAll(body)
 	if err != nil {
@@ -143,8 +143,8 @@ func decode(body io.Reader, into any) error {
 	return nil
 }
 
-// once refuses an object in which a key stands twice or in another case: readers
-// do not agree which of them counts.
+// once refuses an object with a key that occurs twice or in another case: decoders do not agree
+// which one counts.
 func once(data []byte) error {
 	d := json.NewDecoder(strings.NewReader(string(data)))
 	t, err := d.Token()
@@ -176,7 +176,7 @@ func once(data []byte) error {
 	return nil
 }
 
-// known refuses parameters that mean nothing here.
+// known refuses unknown parameters.
 func known(r *http.Request, query []param) error {
 	for name := range r.URL.Query() {
 		if !slices.ContainsFunc(query, func(p param) bool { return p.name == name }) {
@@ -186,7 +186,7 @@ func known(r *http.Request, query []param) error {
 	return nil
 }
 
-// reply answers with JSON, or says that it is what the client has.
+// reply sends a JSON response, or reports that the client's version is current.
 func reply(w http.ResponseWriter, r *http.Request, v any) {
 	data, err := access.Encode(v)
 	if err != nil {
@@ -201,7 +201,7 @@ func reply(w http.ResponseWriter, r *http.Request, v any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(data, '\n')) // who is gone reads nothing
+	_, _ = w.Write(append(data, '\n')) // a client that is gone reads nothing
 }
 
 // Page is a part of a list.
@@ -209,7 +209,7 @@ type Page[T any] struct {
 	Version int    `json:"version"`
 	Total   int    `json:"total"`
 	Items   []T    `json:"items"`
-	Next    string `json:"next,omitempty"` // cursor of the next part; none: this is the last
+	Next    string `json:"next,omitempty"` // cursor of the next part; absent: this is the last
 }
 
 const (
@@ -223,7 +223,7 @@ var paging = []param{ //nolint:gochecknoglobals // never written
 	{"cursor", "where to continue: next of the answer before"},
 }
 
-// page returns the part of a list that is asked for.
+// page returns the requested part of a list.
 func page[T any](c call, all []T) (Page[T], error) {
 	limit, err := number(c.get("limit"), usualPage, 1, mostPage, "limit")
 	if err != nil {

@@ -19,14 +19,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// PlanText is the plan of a run as people edit it.
+// PlanText is the plan of a run in the form that people edit.
 type PlanText struct {
 	Markdown string `json:"markdown"`
 }
 
-// PlanChanges is what is different in a plan that somebody edited.
+// PlanChanges are the differences of an edited plan.
 type PlanChanges struct {
-	Goal    string            `json:"goal,omitempty"` // another one; empty: it is the same
+	Goal    string            `json:"goal,omitempty"` // the new goal; empty: unchanged
 	Changes []plandiff.Change `json:"changes"`
 }
 
@@ -36,7 +36,7 @@ type GateRun struct {
 	Gate string       `json:"gate"`
 }
 
-// MemoryChange is what becomes of something that was learned.
+// MemoryChange is a change of a memory entry.
 type MemoryChange struct {
 	ID     string `json:"id"`
 	Action string `json:"action"` // approve or forget
@@ -45,13 +45,13 @@ type MemoryChange struct {
 // SettingChange is a setting to change.
 type SettingChange struct {
 	Key     string `json:"key"`
-	Value   string `json:"value,omitempty"`   // as nexus config set takes it
+	Value   string `json:"value,omitempty"`   // as nexus config set accepts it
 	Unset   bool   `json:"unset,omitempty"`   // remove it instead
 	Project bool   `json:"project,omitempty"` // in the project's file, not in the user's
-	Confirm bool   `json:"confirm,omitempty"` // agree to what it opens; only who started the server may
+	Confirm bool   `json:"confirm,omitempty"` // agree to the access that it opens; needs the server's owner
 }
 
-// RunAt is a run as it was after an event.
+// RunAt is a run in its state after an event.
 type RunAt struct {
 	projection.Moment
 
@@ -59,10 +59,10 @@ type RunAt struct {
 	Tasks []projection.Card `json:"tasks"`
 }
 
-// maxPlan is the largest plan that somebody may send, in bytes.
+// maxPlan limits the size of a plan, in bytes.
 const maxPlan = 1 << 20
 
-// commanded are the endpoints that run a command of the program.
+// commanded returns the endpoints that run a command of the program.
 func commanded() []endpoint {
 	const run = "/api/v1/runs/{run}"
 	compare := changes(run+"/plan/compare", "what is different in an edited plan, or what is wrong with it", access.Steer, (*API).compare)
@@ -108,7 +108,7 @@ func forAdmins(e endpoint) endpoint {
 
 func command(args ...string) func(call) []string { return func(call) []string { return args } }
 
-// prints makes an endpoint of a command that prints an object: that is its answer.
+// prints turns a command that prints an object into an endpoint with that answer.
 func prints[T any](args func(call) []string) func(*API, call) (T, error) {
 	return printer[T]{args}.answer
 }
@@ -121,7 +121,7 @@ func (p printer[T]) answer(a *API, c call) (v T, err error) {
 	return v, err
 }
 
-// told reads what a command prints.
+// told decodes the output of a command.
 func (a *API) told(c call, o access.Order, to any) error {
 	r := a.Act(context.WithoutCancel(c.Context()), c.by(), o)
 	if err := failure(r); err != nil {
@@ -133,7 +133,7 @@ func (a *API) told(c call, o access.Order, to any) error {
 	return nil
 }
 
-// failure is the error that a command ended with; nil where it ended with none.
+// failure returns the error of a command; nil if it succeeded.
 func failure(r access.Result) error {
 	if r.Code == "" {
 		return nil

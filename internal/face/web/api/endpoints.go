@@ -28,26 +28,26 @@ type Row struct {
 	Seconds  float64         `json:"seconds"`
 	Money    view.Money      `json:"money"`
 	Counts   view.Counts     `json:"counts"`
-	NeedsYou int             `json:"needs_you"` // questions that wait for a person
+	NeedsYou int             `json:"needs_you"` // open questions
 }
 
-// Tried is an attempt with the task that it is at.
+// Tried is an attempt with its task.
 type Tried struct {
 	Task nexus.TaskID `json:"task"`
 	projection.Attempt
 }
 
-// Plan is what a run is to do.
+// Plan is the plan of a run.
 type Plan struct {
 	Run     nexus.RunID      `json:"run"`
 	Goal    string           `json:"goal"`
 	Tasks   []nexus.Task     `json:"tasks"`
-	Cover   *nexus.PlanCover `json:"cover,omitempty"`   // what a second look at it found; missing: nobody looked
-	Consent *view.Consent    `json:"consent,omitempty"` // what people said to it; missing: nobody did
-	Outlook projection.Plan  `json:"outlook"`           // what it is thought to take, and what may go wrong
+	Cover   *nexus.PlanCover `json:"cover,omitempty"`   // its coverage check; absent: not checked
+	Consent *view.Consent    `json:"consent,omitempty"` // reaction of people; absent: none
+	Outlook projection.Plan  `json:"outlook"`           // its estimate and risks
 }
 
-// Offer is what can be done now.
+// Offer lists the actions that are possible now.
 type Offer struct {
 	Version int                 `json:"version"`
 	Actions []projection.Action `json:"actions"`
@@ -55,15 +55,15 @@ type Offer struct {
 
 // Start is a run to start.
 type Start struct {
-	Goal     string      `json:"goal"`               // what must be true afterwards
-	Budget   nexus.Money `json:"budget,omitempty"`   // most to spend, in dollars
-	MaxTime  string      `json:"max_time,omitempty"` // most time, such as 90m
-	Target   string      `json:"target,omitempty"`   // branch that the result is for; the one that is checked out if not given
+	Goal     string      `json:"goal"`               // the state to reach
+	Budget   nexus.Money `json:"budget,omitempty"`   // spending limit, in dollars
+	MaxTime  string      `json:"max_time,omitempty"` // time limit, such as 90m
+	Target   string      `json:"target,omitempty"`   // branch for the result; default: the checked-out one
 	Land     bool        `json:"land,omitempty"`     // also move that branch at the end
-	Approval string      `json:"approval,omitempty"` // level of approval, such as supervised
+	Approval string      `json:"approval,omitempty"` // approval level, such as supervised
 }
 
-// Asked is what somebody asked of a run.
+// Asked is a request to a run.
 type Asked struct {
 	Seq     int64        `json:"seq"` // of its event
 	At      time.Time    `json:"at"`
@@ -72,16 +72,16 @@ type Asked struct {
 	ID      string       `json:"id,omitempty"` // the question, criterion, branch or name
 	Text    string       `json:"text,omitempty"`
 	By      string       `json:"by,omitempty"`
-	Settled bool         `json:"settled"` // the run has decided about it
+	Settled bool         `json:"settled"` // the run has decided
 	Granted bool         `json:"granted"`
-	Why     string       `json:"why,omitempty"` // why it was not granted
+	Why     string       `json:"why,omitempty"` // why it was refused
 }
 
-// Done is what came of a request.
+// Done is the result of a request.
 type Done struct {
 	Version int             `json:"version"`
 	Text    string          `json:"text"`             // for people
-	Result  json.RawMessage `json:"result,omitempty"` // the object that the command prints with --json
+	Result  json.RawMessage `json:"result,omitempty"` // the JSON output of the command
 }
 
 //nolint:gochecknoglobals // never written
@@ -91,7 +91,7 @@ var (
 	ofLane = []param{{"lane", "only tasks in this lane, such as needs-you or running"}}
 )
 
-// endpoints are the addresses of the API, besides its description and the stream.
+// endpoints returns the endpoints of the API, besides its description and the stream.
 func endpoints() []endpoint {
 	const run = "/api/v1/runs/{run}"
 	return append([]endpoint{
@@ -119,7 +119,7 @@ func endpoints() []endpoint {
 	}, commanded()...)
 }
 
-// exists says that there is no such run; nil where there is one.
+// exists returns an error if there is no such run.
 func (a *API) exists(c call) error {
 	return a.Hub.View(c.run(), func(*projection.Projection) error { return nil })
 }
@@ -136,7 +136,7 @@ func timeline(p *projection.Projection, c call) (projection.Timeline, error) {
 
 func checks(p *projection.Projection, _ call) (projection.Checks, error) { return p.Checks(), nil }
 
-// seen makes an endpoint of what a projection answers.
+// seen turns a query of a projection into an endpoint.
 func seen[T any](f func(*projection.Projection, call) (T, error)) func(*API, call) (T, error) {
 	return func(a *API, c call) (v T, err error) {
 		err = a.Hub.View(c.run(), func(p *projection.Projection) (err error) {
@@ -147,7 +147,7 @@ func seen[T any](f func(*projection.Projection, call) (T, error)) func(*API, cal
 	}
 }
 
-// listed makes an endpoint of a list of a projection.
+// listed turns a list of a projection into an endpoint.
 func listed[T any](f func(*projection.Projection, call) []T) func(*API, call) (Page[T], error) {
 	return seen(func(p *projection.Projection, c call) (Page[T], error) { return page(c, f(p, c)) })
 }
@@ -299,7 +299,7 @@ func offer(p *projection.Projection, c call) (Offer, error) {
 	return out, nil
 }
 
-// requests lists what was asked of a run.
+// requests lists the requests to a run.
 func (a *API) requests(c call) (Page[Asked], error) {
 	if err := a.exists(c); err != nil {
 		return Page[Asked]{}, err

@@ -9,11 +9,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// kept is how many of the latest events all clients share. Who falls further
-// behind while they listen is dropped, and continues from the journal.
+// kept is the number of the latest events that all clients share. A client that falls further
+// behind while it listens is dropped, and continues from the journal.
 const kept = 4096
 
-// told is an event as clients get it: encoded once for all of them.
+// told is an event in its encoded form, which is shared by all clients.
 type told struct {
 	event nexus.Event
 	kind  string
@@ -33,22 +33,21 @@ func tell(e nexus.Event) (told, error) {
 type Feed struct {
 	journal access.Journal
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	ring   [kept]told
-	start  int64 // number of the last event before those that are kept
-	n      int   // events that were told since
+	start  int64 // number of the last event before the kept ones
+	n      int   // number of events received since
 	last   int64 // number of the last event
 	grown  chan struct{}
 	closed bool
 }
 
-// OpenFeed returns a feed that begins behind an event. [Feed.Follow] keeps it
-// in step.
+// OpenFeed returns a feed that begins after an event. [Feed.Follow] keeps it up to date.
 func OpenFeed(j access.Journal, last int64) *Feed {
 	return &Feed{journal: j, start: last, last: last, grown: make(chan struct{})}
 }
 
-// Follow keeps the feed in step with the journal until the context ends.
+// Follow keeps the feed up to date with the journal until the context ends.
 func (f *Feed) Follow(ctx context.Context) error {
 	defer f.close()
 	for e, err := range f.journal.Follow(ctx, "", f.start) {
@@ -93,16 +92,16 @@ func (f *Feed) Last() int64 {
 	return f.last
 }
 
-// look is what a feed has behind an event.
+// look is the part of a feed after an event.
 type look struct {
-	events []told // at most 256, in their order
-	behind bool   // there are events before those that are kept: read the journal up to last
+	events []told // at most 256, in order
+	behind bool   // there are events before the kept ones: read the journal up to last
 	last   int64
 	closed bool
 	grown  <-chan struct{}
 }
 
-// since returns what is behind an event.
+// since returns the part after an event.
 func (f *Feed) since(after int64) look {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -111,7 +110,7 @@ func (f *Feed) since(after int64) look {
 		return l
 	}
 	from := max(f.n-kept, 0)
-	for lo, hi := from, f.n; lo < hi; { // the first behind it
+	for lo, hi := from, f.n; lo < hi; { // the first one after it
 		mid := (lo + hi) / 2
 		if f.ring[mid%kept].event.Seq <= after {
 			lo = mid + 1

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// shapes are the types whose JSON is not what their fields say.
+// shapes returns the schemas of types whose JSON differs from their fields.
 func shapes() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[nexus.Money]():     {Type: "number", Description: "dollars"},
@@ -91,7 +91,7 @@ func OpenAPI() ([]byte, error) {
 	}, "", "  ")
 }
 
-// streamed is the stream of events, as an endpoint.
+// streamed returns the event stream as an endpoint.
 func streamed() endpoint {
 	return endpoint{
 		method: "GET", path: access.Events, role: access.Read, answer: reflect.TypeFor[view.Event](),

@@ -18,27 +18,27 @@ import (
 )
 
 const (
-	// heartbeat is how often a client that hears nothing is told that it is connected.
+	// heartbeat is the interval of messages to a client without events, which show that it is
+	// connected.
 	heartbeat = 15 * time.Second
-	// patience is how long a client may take nothing before it is dropped.
+	// patience is how long a client may accept no data before it is dropped.
 	patience = 10 * time.Second
-	// between is how long a client that heard something just now hears nothing: with
-	// many clients, a fast run is not told event by event.
+	// between is the minimum time between two writes to a client: with many clients, the events
+	// of a fast run are sent in groups.
 	between = 25 * time.Millisecond
-	// chunk is how many bytes are gathered before they are sent.
+	// chunk is the number of bytes that are buffered before they are sent.
 	chunk = 32 << 10
 )
 
-// wish is which events a client wants.
+// wish selects the events for a client.
 type wish struct {
 	run   nexus.RunID
 	task  nexus.TaskID
 	kinds []string
-	after int64 // -1: only those that are new
+	after int64 // -1: only new events
 }
 
-// parseWish reads it from the query and, where a client continues, from the
-// number of the event that it heard last.
+// parseWish parses the query and, for a client that continues, the number of its last event.
 func parseWish(q url.Values, lastID string) (wish, error) {
 	w := wish{run: nexus.RunID(q.Get("run")), task: nexus.TaskID(q.Get("task")), after: -1}
 	for name := range q {
@@ -76,26 +76,26 @@ func invalid(message, hint string) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: hint}
 }
 
-// wants reports whether a client wants an event.
+// wants reports whether an event matches.
 func (w wish) wants(t told) bool {
 	return (w.run == "" || t.event.Run == w.run) && (len(w.kinds) == 0 || slices.Contains(w.kinds, t.kind)) &&
 		(w.task == "" || view.IsAbout(t.event.Fact, w.task))
 }
 
-// listener is a client that hears events.
+// listener is a client of the event stream.
 type listener struct {
 	wish
 
 	out  http.ResponseWriter
 	rc   *http.ResponseController
 	buf  []byte
-	most time.Duration // it may take nothing
-	sent time.Time     // when something was sent
-	seen int64         // number of the last event that was looked at
-	told int64         // number of the last id that was sent
+	most time.Duration // how long it may accept no data
+	sent time.Time     // time of the last write
+	seen int64         // number of the last event that was checked
+	told int64         // number of the last ID that was sent
 }
 
-// events tells a client what happens, for as long as it listens.
+// events streams events to a client for as long as it listens.
 func (a *API) events(w http.ResponseWriter, r *http.Request) {
 	want, err := parseWish(r.URL.Query(), r.Header.Get("Last-Event-ID"))
 	if err != nil {
@@ -117,12 +117,12 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) {
 	l := &listener{wish: want, out: w, rc: http.NewResponseController(w), seen: want.after, most: cmp.Or(a.Patience, patience)}
 	l.buf = fmt.Appendf(l.buf, "retry: 1000\nid: %d\n\n", l.seen)
 	l.told = l.seen
-	_ = l.listen(r.Context(), a) // who is gone, or too slow, asks again
+	_ = l.listen(r.Context(), a) // a client that is gone, or too slow, connects again
 }
 
 var errSlow = errors.New("the client is too slow")
 
-// listen sends what there is, then what comes.
+// listen sends the existing events, then the new ones.
 func (l *listener) listen(ctx context.Context, a *API) error {
 	live := false
 	beat := time.NewTicker(a.beat())
@@ -164,7 +164,7 @@ func (l *listener) listen(ctx context.Context, a *API) error {
 	}
 }
 
-// rest waits until some time has passed since something was sent.
+// rest waits until some time has passed since the last write.
 func (l *listener) rest(ctx context.Context) error {
 	left := between - time.Since(l.sent)
 	if left <= 0 {
@@ -180,8 +180,8 @@ func (l *listener) rest(ctx context.Context) error {
 	}
 }
 
-// beat tells a client that it is connected, and how far it has come: what was
-// not for it need not be looked at again.
+// beat sends a heartbeat with the client's position, so that skipped events need not be checked
+// again.
 func (l *listener) beat() {
 	if l.seen > l.told {
 		l.buf = fmt.Appendf(l.buf, "id: %d\n\n", l.seen)
@@ -230,7 +230,7 @@ func (l *listener) send(all []told) error {
 	return nil
 }
 
-// flush sends what was gathered. Who takes nothing for a while is dropped.
+// flush sends the buffered data. A client that accepts nothing for a while is dropped.
 func (l *listener) flush() error {
 	if len(l.buf) == 0 {
 		return nil

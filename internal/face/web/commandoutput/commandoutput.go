@@ -1,44 +1,43 @@
-// Package commandoutput has the objects that commands print with --json, as far as the pages
-// show them and the API answers with them.
+// Package commandoutput defines the JSON objects that commands print, for the pages and the API.
 package commandoutput
 
 import "github.com/nexus-ai-builder/nexus/internal/sys/llm"
 
-// Memory is what nexus memory list prints.
+// Memory is the output of nexus memory list.
 type Memory struct {
 	Episodes []Episode `json:"episodes"`
 }
 
-// Episode is what was learned.
+// Episode is a memory entry.
 type Episode struct {
 	ID       string `json:"id"`
 	Kind     string `json:"kind"`
 	State    string `json:"state"`             // proposed, approved or forgotten
-	Standing string `json:"standing"`          // whether its files are as they were, such as fresh or stale
+	Standing string `json:"standing"`          // whether its files changed since, such as fresh or stale
 	Changed  string `json:"changed,omitempty"` // the file that makes it stale
 	Text     string `json:"text"`              // Markdown
 	Path     string `json:"path"`              // of its file
-	Told     int    `json:"told"`              // times that agents were told it
+	Told     int    `json:"told"`              // times that agents received it
 }
 
-// Rules is what nexus rules prints: what agents are told wherever they work.
+// Rules is the output of nexus rules: the rules that agents receive wherever they work.
 type Rules struct {
-	Tokens  int64     `json:"tokens"` // that they take, about
+	Tokens  int64     `json:"tokens"` // their size, estimated
 	Rules   []Rule    `json:"rules"`
 	Invoked []Invoked `json:"invoked"`
 	Refused []Refused `json:"refused"`
 }
 
-// Rule is a file of rules that holds.
+// Rule is a rule file that applies.
 type Rule struct {
 	File   string `json:"file"`
 	Why    string `json:"why"`
 	By     string `json:"by,omitempty"`
 	Tokens int    `json:"tokens"`
-	Of     int    `json:"of,omitempty"` // tokens in full, where it was cut
+	Of     int    `json:"of,omitempty"` // full size in tokens, if it was cut
 }
 
-// Invoked is a skill, a command or a role, which is used by its name.
+// Invoked is a skill, a command or a role, which is used by name.
 type Invoked struct {
 	Kind  string `json:"kind"`
 	Name  string `json:"name"`
@@ -46,31 +45,31 @@ type Invoked struct {
 	State string `json:"state"`
 }
 
-// Refused is a file that is not used, and why.
+// Refused is a file that is not used, with the reason.
 type Refused struct {
 	File string `json:"file"`
 	Why  string `json:"why"`
 }
 
-// Models is what nexus models prints.
+// Models is the output of nexus models.
 type Models struct {
 	Models []Model `json:"models"`
 }
 
-// Model is what is known of a model.
+// Model holds the known facts about a model.
 type Model struct {
 	Name   string    `json:"name"`             // provider/model
-	Price  *llm.Rate `json:"price"`            // now, for a short prompt; nil: unknown
+	Price  *llm.Rate `json:"price"`            // current, for a short prompt; nil: unknown
 	Serves []string  `json:"serves,omitempty"` // tiers, and roles that are pinned to it
 }
 
-// Doctor is what nexus doctor prints.
+// Doctor is the output of nexus doctor.
 type Doctor struct {
 	OK     bool    `json:"ok"`
 	Checks []Check `json:"checks"`
 }
 
-// Check is one thing that nexus doctor looked at.
+// Check is one result of nexus doctor.
 type Check struct {
 	Name   string `json:"name"`
 	State  string `json:"state"`
@@ -78,7 +77,7 @@ type Check struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
-// Settings is what nexus config prints.
+// Settings is the output of nexus config.
 type Settings struct {
 	Settings []Setting `json:"settings"`
 }
@@ -86,12 +85,12 @@ type Settings struct {
 // Setting is a value of the configuration.
 type Setting struct {
 	Key   string `json:"key"`
-	Value string `json:"value"`           // as a file would have it
+	Value string `json:"value"`           // as written in a file
 	From  string `json:"from"`            // default, user, project, environment or flag
 	Where string `json:"where,omitempty"` // file and line, or the variable
 }
 
-// Explained is one setting with what it means, as nexus config get prints it.
+// Explained is one setting with its meaning, as nexus config get prints it.
 type Explained struct {
 	Setting
 
@@ -101,5 +100,5 @@ type Explained struct {
 	Values  []string `json:"values,omitempty"`
 	Env     string   `json:"variable,omitempty"`
 	Trusted string   `json:"not_in_project,omitempty"` // why the project's file may not set it
-	Invalid string   `json:"wrong,omitempty"`          // why nobody can say what holds
+	Invalid string   `json:"wrong,omitempty"`          // why the effective value is unknown
 }

@@ -20,24 +20,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Action is something that can be done to what is shown.
+// Action is a possible action on the shown item.
 type Action = projection.Action
 
-// ActionResult is what became of what somebody did.
+// ActionResult is the result of a person's action.
 type ActionResult struct {
 	Text string
 	Bad  bool
 	at   time.Time
 }
 
-// notes keep what became of the last things that were done, for the pages that
-// are shown after them.
+// notes store the results of recent actions, for the pages that follow them.
 type notes struct {
 	mu  sync.Mutex
 	all map[string]ActionResult
 }
 
-// shown is how long a page says what became of something.
+// shown is how long a page shows the result of an action.
 const shown = 30 * time.Second
 
 func (n *notes) put(s ActionResult) string {
@@ -66,9 +65,9 @@ func (n *notes) get(id string, now time.Time) ActionResult {
 	return s
 }
 
-// form reads a form, and says what is wrong with what is none.
+// form reads a form, and refuses an invalid one.
 func form(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // what cannot be read is no form
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // an unreadable type is not a form
 	err := r.ParseForm()
 	if _, more := io.Copy(io.Discard, r.Body); err == nil {
 		err = more
@@ -88,8 +87,8 @@ func form(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
 	return r.PostForm, true
 }
 
-// act does what a form asks for, and shows the page that it came from. A form
-// names an action; what that runs is what the projection says it does now.
+// act does the action of a form, and returns to the page that it came from. A form only names an
+// action; the projection determines its current command.
 func (s *Site) act(w http.ResponseWriter, r *http.Request) {
 	f, ok := form(w, r)
 	if !ok {
@@ -125,7 +124,7 @@ func (s *Site) act(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, s.back(f.Get("back"), s.said.put(said)), http.StatusSeeOther)
 }
 
-// back is a page of this server, which then says what became of something.
+// back returns the address of a page of this server with the result of an action.
 func (s *Site) back(to, said string) string {
 	u, err := url.Parse(to)
 	own := err == nil && u.Host == "" && u.Scheme == "" && strings.HasPrefix(u.Path, "/")
@@ -137,8 +136,8 @@ func (s *Site) back(to, said string) string {
 	return (&url.URL{Path: u.Path, RawQuery: q.Encode()}).String()
 }
 
-// find returns an action by its name and label: of a run, of a task or an item
-// in it, or of what was learned.
+// find returns an action by its name and label: of a run, of a task or an item in it, or of a
+// memory entry.
 func (s *Site) find(run nexus.RunID, of, do, label string) (Action, error) {
 	var all []Action
 	if run == "" {
@@ -161,12 +160,13 @@ func (s *Site) find(run nexus.RunID, of, do, label string) (Action, error) {
 	return Action{}, fmt.Errorf("%s: nothing waits for that any more", cmp.Or(label, do))
 }
 
-// live tells a page that something changed, at most three times a second: the
-// page then loads what it shows. What it missed while it was not connected is
-// one change more, so there is no gap and nothing is there twice.
+// live notifies a page of changes, at most three times a second: the page then reloads its
+// content. Changes while it was disconnected count as one more change, so nothing is missed or
+// shown twice.
 func (s *Site) live(w http.ResponseWriter, r *http.Request) {
 	run := nexus.RunID(r.URL.Query().Get("run"))
-	after, _ := strconv.ParseInt(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")), 10, 64) // 0: it has seen nothing
+	// A missing or invalid number is 0: the page has seen nothing.
+	after, _ := strconv.ParseInt(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")), 10, 64)
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
@@ -211,7 +211,7 @@ func (s *Site) live(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if run != "" {
-			after-- // what takes time has taken some, also where nothing happened
+			after-- // time passes even without events
 		}
 	}
 }

@@ -17,15 +17,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Column is a lane of a board.
+// Column is a column of a board.
 type Column struct {
 	Name, Label, Glyph string
-	Empty              string // what it says when it has no cards
+	Empty              string // text of an empty column
 	Cards              []BoardCard
-	Items              []projection.Item // of the inbox that are about no card
+	Items              []projection.Item // inbox items that belong to no card
 }
 
-// in names a lane of a row; the empty row is all tasks.
+// in names a column of a row; the empty row is all tasks.
 func (c Column) in(row string) string {
 	if row == "" {
 		return c.Label
@@ -33,7 +33,7 @@ func (c Column) in(row string) string {
 	return c.Label + ", " + row
 }
 
-// BoardCard is a task on a board, with what can be done with it.
+// BoardCard is a task on a board, with its actions.
 type BoardCard struct {
 	projection.Card
 
@@ -59,10 +59,10 @@ func (s *Site) inbox(r *http.Request) (templ.Component, error) {
 		items = own
 	}
 	var going, ended []view.Run
-	runs, _ := s.Hub.Runs(f.Now) // the inbox has said what cannot be read
+	runs, _ := s.Hub.Runs(f.Now) // the inbox has reported read errors
 	for _, g := range runs {
 		switch {
-		case f.Run.ID != "": // what is around the screen says how it is
+		case f.Run.ID != "": // the frame shows the status of the run
 		case !g.Status.Ended():
 			going = append(going, g.Run)
 		case len(ended) < 5:
@@ -72,26 +72,26 @@ func (s *Site) inbox(r *http.Request) (templ.Component, error) {
 	return inboxScreen(f, items, going, ended), nil
 }
 
-// Board is the tasks of a run in lanes, and in rows of them where somebody wants that.
+// Board is the tasks of a run in columns, and optionally in rows.
 type Board struct {
 	By      string // need or stage
 	Rows    bool   // a row for each group of tasks
 	Swims   []Swim
 	Total   int // tasks
-	Active  int // attempts that are under way
-	Most    int // of them at once; 0: no bound is known
-	Waiting int // tasks that could start, where as many as may are under way
+	Active  int // attempts in progress
+	Most    int // limit of concurrent attempts; 0: unknown
+	Waiting int // tasks that could start, while the limit is reached
 }
 
-// Swim is a row of lanes: the tasks of a group.
+// Swim is a row of columns: the tasks of a group.
 type Swim struct {
-	Name   string // of the group; empty: of no group, or all tasks
+	Name   string // of the group; empty: no group, or all tasks
 	Lanes  []Column
 	Total  int
 	Landed int
 }
 
-// title names the row.
+// title returns the title of the row.
 func (s Swim) title() string { return cmp.Or(s.Name, "Without a group") }
 
 func (s *Site) board(r *http.Request) (templ.Component, error) {
@@ -121,8 +121,8 @@ func (s *Site) board(r *http.Request) (templ.Component, error) {
 	return boardScreen(f, b), err
 }
 
-// join puts what waits for a person, and is about no card of a board, into the lane of
-// what does: it is among what the inbox counts.
+// join puts items that wait for a person and belong to no card into the column for a person,
+// because the inbox counts them.
 func join(lanes []Column, items []projection.Item) {
 	shown := map[nexus.TaskID]bool{}
 	for _, l := range lanes {
@@ -137,7 +137,7 @@ func join(lanes []Column, items []projection.Item) {
 	}
 }
 
-// path is the address of the board of a run with these lanes and rows.
+// path returns the address of a run's board with these columns and rows.
 func (b Board) path(run nexus.RunID, by string, rows bool) string {
 	q := url.Values{}
 	if by == "stage" {
@@ -152,7 +152,7 @@ func (b Board) path(run nexus.RunID, by string, rows bool) string {
 	return runPath(run, "") + "?" + q.Encode()
 }
 
-// pace says how many tasks are worked on, of how many at once.
+// pace describes how many tasks are in progress, and the limit.
 func (b Board) pace() string {
 	if b.Most == 0 || b.Total == 0 {
 		return ""
@@ -171,8 +171,8 @@ func waitFor(n int) string {
 	return fmt.Sprintf("%d tasks wait", n)
 }
 
-// swims puts tasks into a row for each group, in the order in which the groups come
-// first; those without one come last. A lane that is empty in all rows is left out.
+// swims puts tasks into a row for each group, in the order of the groups' first tasks; those
+// without a group come last. Columns that are empty in all rows are left out.
 func swims(lanes []Column, group func(nexus.TaskID) string) []Swim {
 	var all []Swim
 	at := map[string]int{}
@@ -212,8 +212,8 @@ func swims(lanes []Column, group func(nexus.TaskID) string) []Swim {
 	})
 }
 
-// stageColumns are the columns by stage. What waits for a person stands apart from what
-// a reviewer reads.
+// stageColumns returns the columns by stage. Items that wait for a person are separate from tasks
+// in review by an agent.
 func stageColumns() []Column {
 	return []Column{
 		{Name: "plan", Label: "Queue", Empty: "Nothing waits to start."},
@@ -226,7 +226,7 @@ func stageColumns() []Column {
 	}
 }
 
-// columnOf is the column by stage that a task is in.
+// columnOf returns the stage column of a task.
 func columnOf(c projection.Card) string {
 	if c.Lane == projection.LaneNeedsYou {
 		return "person"
@@ -234,7 +234,7 @@ func columnOf(c projection.Card) string {
 	return c.Stage
 }
 
-// columns sorts the tasks of a run into lanes.
+// columns sorts the tasks of a run into columns.
 func columns(p *projection.Projection, by string, now time.Time) []Column {
 	card := func(c projection.Card) BoardCard { return BoardCard{c, p.TaskActions(c.ID)} }
 	if by == "stage" {
@@ -263,13 +263,13 @@ func columns(p *projection.Projection, by string, now time.Time) []Column {
 	return all
 }
 
-// drop is what becomes of a card that somebody drops on a lane.
+// drop is the effect of dropping a card on a column.
 type drop struct {
 	Do  string `json:"do,omitzero"`  // an action of the card
-	Why string `json:"why,omitzero"` // why it cannot be there
+	Why string `json:"why,omitzero"` // why it is not possible
 }
 
-// drops says for each lane and stage what dropping the card there does.
+// drops returns the effect of dropping the card on each column and stage.
 func (c BoardCard) drops() string {
 	id := string(c.ID)
 	all := map[string]drop{}

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Failure is a gate that did not pass, with the part of its output that says why.
+// Failure is a gate that did not pass, with the relevant part of its output.
 type Failure struct {
 	projection.Gate
 
@@ -23,7 +23,7 @@ type Failure struct {
 	Excerpt string
 }
 
-// maxExcerpt is how many lines of a gate's output a page has.
+// maxExcerpt limits the lines of a gate's output on a page.
 const maxExcerpt = 30
 
 func (s *Site) checks(r *http.Request) (templ.Component, error) {
@@ -43,8 +43,7 @@ func (s *Site) checks(r *http.Request) (templ.Component, error) {
 	return checksScreen(f, c, failed, s.gates.Of(f.Run.ID)), err
 }
 
-// excerpt is the end of a gate's output where it has no findings, which say
-// more.
+// excerpt returns the end of a gate's output if it has no findings, which are more precise.
 func (s *Site) excerpt(g projection.Gate) string {
 	if g.Raw == "" || len(g.Findings) > 0 {
 		return ""
@@ -72,15 +71,15 @@ func (s *Site) cost(r *http.Request) (templ.Component, error) {
 	return costScreen(f, c, others), err
 }
 
-// Instead is what the tokens of a run would cost with one model.
+// Instead is the cost of a run's tokens with one model.
 type Instead struct {
 	Model string
-	For   string // what the run or the settings use it for; empty: nothing
+	For   string // use of the model by the run or the settings; empty: none
 	Costs nexus.Money
 }
 
-// instead prices the tokens of a run with each model that it used or that is set, and with
-// the cheapest and the dearest of each provider: the cheapest first.
+// instead prices the tokens of a run with each model that it used or that is configured, and with
+// the cheapest and the most expensive of each provider, the cheapest first.
 func instead(c projection.Cost, known []commandoutput.Model) (all []Instead) {
 	var usage nexus.Usage
 	used := map[string]bool{}
@@ -115,7 +114,7 @@ func instead(c projection.Cost, known []commandoutput.Model) (all []Instead) {
 	return all
 }
 
-// costs is what tokens cost with a model; what has no price costs nothing.
+// costs returns the price of tokens with a model; a missing rate counts as 0.
 func costs(m commandoutput.Model, u nexus.Usage) nexus.Money {
 	if m.Price == nil {
 		return 0
@@ -123,7 +122,7 @@ func costs(m commandoutput.Model, u nexus.Usage) nexus.Money {
 	return m.Price.Cost(u)
 }
 
-// rerun runs one gate of a task again, beside all else.
+// rerun runs one gate of a task again in the background.
 func (s *Site) rerun(w http.ResponseWriter, r *http.Request) {
 	f, ok := form(w, r)
 	if !ok {
@@ -138,7 +137,7 @@ func (s *Site) rerun(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, s.back(runPath(run, "/checks"), s.said.put(said)), http.StatusSeeOther)
 }
 
-// underWay reports whether one of some has not ended.
+// underWay reports whether one of the reruns has not ended.
 func underWay(all []rerun.Rerun) bool {
 	return slices.ContainsFunc(all, func(r rerun.Rerun) bool { return r.Ended.IsZero() })
 }

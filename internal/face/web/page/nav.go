@@ -12,10 +12,10 @@ import (
 type link struct {
 	Name, Label string
 	Key         string // of the keyboard
-	Path        string // below the run where it starts with ~
+	Path        string // below the run if it starts with ~
 }
 
-// screens are all screens that the navigation names.
+// screens returns all screens of the navigation.
 func screens() []link {
 	return []link{
 		{"inbox", "Inbox", "1", "/"},
@@ -35,8 +35,7 @@ func screens() []link {
 	}
 }
 
-// shown reports whether a page names the screen: those of a run are named where
-// there is one.
+// shown reports whether a page links to the screen: screens of a run need one.
 func (l link) shown(f Frame) bool {
 	return !strings.HasPrefix(l.Path, "~") || f.Run.ID != ""
 }
@@ -48,10 +47,10 @@ func (l link) href(run nexus.RunID) string {
 	return l.Path
 }
 
-// keyLine is a key and what it does.
+// keyLine is a key and its action.
 type keyLine struct{ Key, What string }
 
-// keyHelp is the list of keys: some by the names that all faces have for them.
+// keyHelp returns the list of keys, some by the names that all interfaces share.
 func keyHelp() []keyLine {
 	all := []keyLine{
 		{"j k", "next and previous"},

@@ -1,11 +1,9 @@
-// Package page draws the screens of the web server: what waits for people, and
-// each run as board, graph, timeline, checks, money, plan and log, with every
-// task, its change and what its agents said.
+// Package page draws the screens of the web server: the inbox, and each run as board, graph,
+// timeline, checks, money, plan and log, with every task, its change and its agents' transcripts.
 //
-// Screens are templ components over the values of the projection. All that they
-// load is embedded, and no script or style is within a page. Links and forms do
-// everything; the scripts make it live and faster. Scripts and style are
-// bundled from src by make generate.
+// Screens are templ components over the values of the projection. All resources are embedded, and
+// no script or style is inline. Links and forms are enough for everything; the scripts make it
+// live and faster. Scripts and style are bundled from src by make generate.
 package page
 
 import (
@@ -34,29 +32,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// packed holds the files of static, each as gzip.
+// packed contains the files of static, each as gzip.
 //
 //go:embed packed
 var packed embed.FS
 
-// Site is where the pages get what they show.
+// Site provides the data of the pages.
 type Site struct {
 	access.Site
 
 	said  notes
 	gates *rerun.Gates
-	sums  map[string]string // of the embedded files, so that a browser may keep them
+	sums  map[string]string // hashes of the embedded files, so that a browser may cache them
 }
 
 // screen draws a page.
 type screen func(r *http.Request) (templ.Component, error)
 
-// Open returns the pages of a site, which run gates again in gates.
+// Open returns the pages of a site, which rerun gates through gates.
 func Open(site access.Site, gates *rerun.Gates) *Site {
 	return &Site{Site: site, gates: gates, sums: sums()}
 }
 
-// Routes returns all screens, their parts and what they load.
+// Routes returns all screens, their parts and resources.
 func (s *Site) Routes() []access.Route {
 	var all []access.Route
 	add := func(pattern string, draw screen) {
@@ -91,7 +89,7 @@ func (s *Site) Routes() []access.Route {
 	)
 }
 
-// change is the route of a form.
+// change returns the route of a form.
 func change(pattern string, role access.Role, body int64, do http.HandlerFunc) access.Route {
 	return access.Route{Method: http.MethodPost, Pattern: pattern, Role: role, Changes: true, Body: body, Handler: do}
 }
@@ -111,7 +109,7 @@ func sums() map[string]string {
 	return all
 }
 
-// file serves an embedded file. Its address has its hash, so it never changes.
+// file serves an embedded file. Its address contains its hash, so it never changes.
 func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	data, err := packed.ReadFile("packed/" + name + ".gz")
@@ -130,15 +128,15 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 	}
 	if takes := r.Header.Get("Accept-Encoding"); strings.Contains(takes, "gzip") && !strings.Contains(takes, "gzip;q=0") {
 		w.Header().Set("Content-Encoding", "gzip")
-		_, _ = w.Write(data) // who is gone reads nothing
+		_, _ = w.Write(data) // a client that is gone reads nothing
 		return
 	}
-	if z, err := gzip.NewReader(bytes.NewReader(data)); err == nil { // else it is not what make generate wrote
-		_, _ = io.Copy(w, z) // who is gone reads nothing
+	if z, err := gzip.NewReader(bytes.NewReader(data)); err == nil { // else make generate did not write it
+		_, _ = io.Copy(w, z) // a client that is gone reads nothing
 	}
 }
 
-// show answers with a screen, or with a page that says why there is none.
+// show serves a screen, or a page with the reason why there is none.
 func (s *Site) show(draw screen) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		code := http.StatusOK
@@ -153,16 +151,16 @@ func (s *Site) show(draw screen) http.Handler {
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(code)
-		_, _ = w.Write([]byte(b.String())) // who is gone reads nothing
+		_, _ = w.Write([]byte(b.String())) // a client that is gone reads nothing
 	})
 }
 
-// Lost says that there is no such page.
+// Lost serves the page for an unknown address.
 func (s *Site) Lost(w http.ResponseWriter, r *http.Request) {
 	s.show(func(r *http.Request) (templ.Component, error) { return nil, missing("page", r.URL.Path) }).ServeHTTP(w, r)
 }
 
-// trouble is the page for what could not be drawn.
+// trouble returns the page for an error.
 func (s *Site) trouble(r *http.Request, err error) (int, templ.Component) {
 	f := Frame{
 		Screen: "problem", Title: "Not shown", Place: s.Place, URL: r.URL.RequestURI(), Now: s.Now(), CSRF: access.CSRF(r.Context()),
@@ -178,7 +176,7 @@ func (s *Site) trouble(r *http.Request, err error) (int, templ.Component) {
 	return http.StatusInternalServerError, problem(f, "This page cannot be shown", err.Error(), hint)
 }
 
-// missing says that there is no such thing.
+// missing returns the error for an unknown name.
 func missing(what, name string) error {
 	return &nexus.Error{
 		Code: nexus.CodeNotFound, Message: "there is no " + what + " " + strconv.Quote(view.Clean(name)),
@@ -186,17 +184,17 @@ func missing(what, name string) error {
 	}
 }
 
-// Frame is what all screens have around them.
+// Frame is the frame around every screen.
 type Frame struct {
-	Screen     string // name of the screen, as the navigation has it
+	Screen     string // name of the screen in the navigation
 	Title      string
 	Place      string
-	URL        string // of the screen, with what it was asked
-	Live       bool   // it changes while it is looked at
+	URL        string // of the screen, with its query
+	Live       bool   // it changes while it is shown
 	Now        time.Time
-	Run        view.Run // the screen is about it; the zero Run: about none
+	Run        view.Run // run of the screen; the zero Run: none
 	RunActions []Action
-	Seq        int64 // of the last event that is in it
+	Seq        int64 // number of the last event in it
 	Waiting    int   // items in all inboxes
 	Said       ActionResult
 	CSRF       string
@@ -205,14 +203,14 @@ type Frame struct {
 	sums map[string]string
 }
 
-// frame returns what is around a screen, of the run in the address or of none.
-// See looks at the run while it does not change.
+// frame returns the frame of a screen, with the run in the address, if any. See gets the run
+// while it cannot change.
 func (s *Site) frame(r *http.Request, name, title string, see func(p *projection.Projection, f *Frame) error) (Frame, error) {
 	f := Frame{
 		Screen: name, Title: title, Place: s.Place, URL: r.URL.RequestURI(), Live: true, Now: s.Now(), sums: s.sums,
 		Said: s.said.get(r.URL.Query().Get("said"), s.Now()), CSRF: access.CSRF(r.Context()), Person: access.From(r.Context()),
 	}
-	items, _ := s.Hub.Inbox(f.Now) // what cannot be read is named where it is looked at
+	items, _ := s.Hub.Inbox(f.Now) // the screen of the data reports read errors
 	f.Waiting = projection.CountWaiting(items)
 	run := nexus.RunID(r.PathValue("run"))
 	if run == "" {
@@ -230,8 +228,8 @@ func (s *Site) frame(r *http.Request, name, title string, see func(p *projection
 
 func (f Frame) asset(name string) string { return "/static/" + name + "?v=" + f.sums[name] }
 
-// heading is the title of the page, with the number that waits in front, so
-// that a tab shows it.
+// heading returns the title of the page, with the number of waiting items first, so that a
+// browser tab shows it.
 func (f Frame) heading() string {
 	title := view.Clean(f.Title) + " - nexus"
 	if f.Run.ID != "" {
@@ -243,18 +241,18 @@ func (f Frame) heading() string {
 	return title
 }
 
-// live is where the page hears that something changed.
+// live returns the address of the page's change notifications.
 func (f Frame) live() string {
 	return "/live?" + url.Values{"run": {string(f.Run.ID)}, "after": {strconv.FormatInt(f.Seq, 10)}}.Encode()
 }
 
-// of returns the frame of what is about another run.
+// of returns the frame for another run.
 func (f Frame) of(run nexus.RunID) Frame {
 	f.Run.ID = run
 	return f
 }
 
-// refuses says why somebody cannot do something; empty where they can.
+// refuses returns why a person cannot do an action; empty if they can.
 func (f Frame) refuses(a Action) string {
 	if a.Refused == "" && !f.Person.May(access.Role(a.Role)) {
 		return "This needs the role " + a.Role + "; yours is " + string(f.Person.Role) + "."
@@ -262,7 +260,7 @@ func (f Frame) refuses(a Action) string {
 	return a.Refused
 }
 
-// can are the actions of the run that can be done now.
+// can returns the actions of the run that are possible now.
 func (f Frame) can() []Action {
 	var some []Action
 	for _, a := range f.RunActions {
@@ -273,7 +271,7 @@ func (f Frame) can() []Action {
 	return some
 }
 
-// run runs a command line for the person who calls.
+// run runs a command line on behalf of the caller.
 func (s *Site) run(ctx context.Context, args ...string) access.Result {
 	return s.Act(context.WithoutCancel(ctx), access.From(ctx), access.Order{Args: args})
 }

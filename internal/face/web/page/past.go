@@ -40,20 +40,20 @@ func (s *Site) runs(r *http.Request) (templ.Component, error) {
 	return runsScreen(f, all, query, compared), nil
 }
 
-// has reports whether one of the texts has what is searched for.
+// has reports whether one of the texts contains the query.
 func has(query string, texts ...string) bool {
 	query = strings.ToLower(strings.TrimSpace(query))
 	return query == "" || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), query) })
 }
 
-// Replay is a run as it was after an event.
+// Replay is a run in its state after an event.
 type Replay struct {
 	projection.Moment
 
 	Run view.Run
 }
 
-// replay folds the journal of a run up to an event.
+// replay applies the journal of a run up to an event.
 func (s *Site) replay(r *http.Request) (templ.Component, error) {
 	f, err := s.frame(r, "replay", "Replay", nil)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Site) replay(r *http.Request) (templ.Component, error) {
 	return replayScreen(f, Replay{at, p.Run(at.Time)}, lanes), nil
 }
 
-// logPage is how many events a page of the log has.
+// logPage is the number of events on a page of the log.
 const logPage = 200
 
 func (s *Site) log(r *http.Request) (templ.Component, error) {

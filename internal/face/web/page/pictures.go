@@ -24,25 +24,25 @@ const (
 	margin              = 8
 )
 
-// Drawing is a graph with places.
+// Drawing is a graph with positions.
 type Drawing struct {
 	Width, Height int
 	Boxes         []Box
 	Lines         []Line
-	Tasks         []projection.Node // also those in folded groups
+	Tasks         []projection.Node // including those in folded groups
 	Groups        []Fold
 	Folded        []string // groups
 	Without       nexus.TaskID
 }
 
-// Fold is a group of tasks that can be one box.
+// Fold is a group of tasks that can be shown as one box.
 type Fold struct {
 	Name   string
 	Tasks  int
 	Folded bool
 }
 
-// groups are those that can be folded or unfolded: not those within a folded one.
+// groups returns the groups that can be folded or unfolded: not those within a folded one.
 func groups(g projection.Graph, folded []string) (all []Fold) {
 	names, tasks := g.Groups()
 	for _, name := range names {
@@ -54,7 +54,7 @@ func groups(g projection.Graph, folded []string) (all []Fold) {
 	return all
 }
 
-// path is the address of the graph with a group folded that is not, or not that is.
+// path returns the address of the graph with a group's folding toggled.
 func (d Drawing) path(run nexus.RunID, turn string) string {
 	folded := slices.DeleteFunc(slices.Clone(d.Folded), func(name string) bool { return name == turn })
 	if len(folded) == len(d.Folded) {
@@ -67,7 +67,7 @@ func (d Drawing) path(run nexus.RunID, turn string) string {
 	return strings.TrimSuffix(runPath(run, "/graph?"+q.Encode()), "?")
 }
 
-// to is where a box leads: to its task, or to the graph with its group unfolded.
+// to returns the link of a box: its task, or the graph with its group unfolded.
 func (d Drawing) to(run nexus.RunID, b Box) string {
 	if len(b.Tasks) > 0 {
 		return d.path(run, b.Group)
@@ -83,7 +83,7 @@ func (d Drawing) open() bool {
 	return slices.ContainsFunc(d.Tasks, func(n projection.Node) bool { return n.Lane != projection.LaneDone })
 }
 
-// landed reports whether a task is done.
+// landed reports whether a task has landed.
 func (d Drawing) landed(id nexus.TaskID) bool {
 	return slices.ContainsFunc(d.Tasks, func(n projection.Node) bool { return n.ID == id && n.Lane == projection.LaneDone })
 }
@@ -100,16 +100,16 @@ type Box struct {
 type Line struct {
 	projection.Edge
 
-	Path  string // as SVG has it
+	Path  string // in the form of SVG
 	Title string
 }
 
-// holds says what a folded group holds.
+// holds describes the content of a folded group.
 func (b Box) holds() string {
 	return plural(len(b.Tasks), "task") + ", " + number(b.Landed) + " landed"
 }
 
-// head is the first line of a box.
+// head returns the first line of a box.
 func (b Box) head() string {
 	if len(b.Tasks) > 0 {
 		return foldGlyph(true) + " " + laneGlyph(b.Lane) + " " + b.holds()
@@ -126,7 +126,7 @@ func foldGlyph(folded bool) string {
 
 func expanded(folded bool) string { return strconv.FormatBool(!folded) }
 
-// says is the box in words.
+// says describes the box in words.
 func (b Box) says() string {
 	text := view.Clean(string(b.ID)+" "+b.Title) + ", " + laneLabel(b.Lane)
 	if len(b.Tasks) > 0 {
@@ -144,7 +144,7 @@ func (b Box) says() string {
 	return text
 }
 
-// layOut gives each task of a graph a place: layers from left to right.
+// layOut assigns each task of a graph a position: layers from left to right.
 func layOut(g projection.Graph, gone []nexus.TaskID) Drawing {
 	var d Drawing
 	at := map[nexus.TaskID]Box{}
@@ -203,7 +203,7 @@ func (s *Site) graph(r *http.Request) (templ.Component, error) {
 	return graphScreen(f, d, without, blocked), err
 }
 
-// Chart is a timeline with places.
+// Chart is a timeline with positions.
 type Chart struct {
 	Width, Height, Zoom int
 	Ticks               []Tick
@@ -223,7 +223,7 @@ type ChartRow struct {
 	Bars  []Bar
 }
 
-// Bar is a stretch of time.
+// Bar is a period of time.
 type Bar struct {
 	X, Width     int
 	Stage, Title string
@@ -236,7 +236,7 @@ func stages() []string {
 	return []string{"plan", "work", "gate", "review", "land", "person", "quota", "setup"}
 }
 
-// stageWord is what is done in a stage, for the legend.
+// stageWord returns the name of a stage, for the legend.
 func stageWord(stage string) string {
 	return cmp.Or(map[string]string{"person": "waits for a person", "quota": "waits for a provider", "setup": "setup, idle"}[stage], stage)
 }
@@ -249,7 +249,7 @@ const (
 	baseWidth  = 900
 )
 
-// plot gives each span of a timeline a place.
+// plot assigns each span of a timeline a position.
 func plot(t projection.Timeline, zoom int, now time.Time) Chart {
 	c := Chart{Zoom: zoom, Width: labelWidth + baseWidth*zoom + margin}
 	total := t.To.Sub(t.From)
@@ -291,7 +291,7 @@ func plot(t projection.Timeline, zoom int, now time.Time) Chart {
 }
 
 func (s *Site) timeline(r *http.Request) (templ.Component, error) {
-	zoom, _ := strconv.Atoi(r.URL.Query().Get("zoom")) // another one is the first
+	zoom, _ := strconv.Atoi(r.URL.Query().Get("zoom")) // an unknown one means the first
 	if !slices.Contains(zooms(), zoom) {
 		zoom = 1
 	}

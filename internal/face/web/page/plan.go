@@ -18,28 +18,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// maxPlan is the largest plan that a form may have, in bytes.
+// maxPlan limits the plan in a form, in bytes.
 const maxPlan = 1 << 20
 
-// Planner is the plan of a run, and what somebody makes of it.
+// Planner is the plan of a run, with a person's edits.
 type Planner struct {
 	Tasks    []projection.Task
 	Waiting  []projection.Item
 	About    projection.Plan
-	Question string // that asks about the plan; empty: none does
+	Question string // the question about the plan; empty: none
 	Text     string // the plan as Markdown
-	Before   string // which plans were refused or edited, and what differs
+	Before   string // the refused or edited plans, and their differences
 
-	Edited  string // what somebody wrote in its place; empty: nobody did
-	Looked  bool   // Goal and Changes are what would be different
-	Goal    string // another one
+	Edited  string // a person's edited text; empty: none
+	Looked  bool   // Goal and Changes are the differences
+	Goal    string // the new goal
 	Changes []plandiff.Change
-	Wrong   string // why what was written cannot be used
-	Line    int    // which line of it is wrong; 0: nobody can say
+	Wrong   string // why the edited text cannot be used
+	Line    int    // line of the error; 0: unknown
 	Near    []NearLine
 }
 
-// NearLine is a line around one that is wrong.
+// NearLine is a line near an error.
 type NearLine struct {
 	N    int
 	Text string
@@ -83,8 +83,8 @@ func (s *Site) planner(r *http.Request) (Frame, Planner, error) {
 	return f, p, nil
 }
 
-// edit takes a plan that somebody wrote in place of the one that the run asks about: it says
-// what would be different, or lets the run have it.
+// edit handles a person's edited version of the plan in a question: it shows the differences, or
+// submits it to the run.
 func (s *Site) edit(w http.ResponseWriter, r *http.Request) {
 	in, ok := form(w, r)
 	if !ok {
@@ -104,22 +104,22 @@ func (s *Site) edit(w http.ResponseWriter, r *http.Request) {
 	}
 	s.show(func(r *http.Request) (templ.Component, error) {
 		f, p, err := s.planner(r)
-		f.Live = false // what was written and what is said of it stay
+		f.Live = false // the edited text and the remarks stay
 		p.Edited = text
 		p.weigh(result)
 		return planScreen(f, p), err
 	}).ServeHTTP(w, r)
 }
 
-// wrongLine is where an error says which line of a plan is wrong.
+// wrongLine matches the line number in an error about a plan.
 var wrongLine = pattern.Lazy(`\bline (\d+)`)
 
-// weigh takes what a command said of the edited plan.
+// weigh reads the result of a command about the edited plan.
 func (p *Planner) weigh(result access.Result) {
 	if result.Failed() {
 		p.Wrong = strings.TrimSpace(cmp.Or(result.Text, "It cannot be used.") + "\n" + result.Hint)
 		if m := wrongLine().FindStringSubmatch(result.Text); m != nil {
-			p.Line, _ = strconv.Atoi(m[1]) // it is digits; too many of them name no line
+			p.Line, _ = strconv.Atoi(m[1]) // it is digits; an overflow counts as no line
 		}
 		p.Near = near(p.Edited, p.Line)
 		return
@@ -133,7 +133,7 @@ func (p *Planner) weigh(result access.Result) {
 	}
 }
 
-// near returns a line of a text with those around it.
+// near returns a line of a text with the lines around it.
 func near(text string, line int) []NearLine {
 	const around = 2
 	var some []NearLine
@@ -145,13 +145,13 @@ func near(text string, line int) []NearLine {
 	return some
 }
 
-// now is the text that is edited.
+// now returns the text in the editor.
 func (p Planner) now() string { return cmp.Or(p.Edited, p.Text) }
 
-// beside is something that a person should know who agrees to a plan.
+// beside is a fact for a person who is to agree to a plan.
 type beside struct{ Name, Title, Text string }
 
-// notes are what the terminal says around the table of a plan.
+// notes returns the parts that the terminal shows around the table of a plan.
 func (p Planner) notes() (all []beside) {
 	add := func(name, title string, lines ...string) {
 		if text := strings.Trim(strings.Join(lines, "\n"), "\n"); text != "" {
@@ -178,7 +178,7 @@ func (p Planner) notes() (all []beside) {
 	return all
 }
 
-// takes says what a plan is thought to take, as the terminal does when it asks.
+// takes describes the estimate of a plan, as the terminal does in its question.
 func takes(e nexus.Estimate) string {
 	w := estimate.Of(e)
 	return strings.TrimSpace(cleanText("time: " + w.Time + "\nmoney: " + w.Money + "\n" + w.From))

@@ -19,22 +19,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ReviewPage is a task's change that a person reviews.
+// ReviewPage is a task's change under a person's review.
 type ReviewPage struct {
 	diffview.Review
 
-	Shown []Sheet // its files, or what changed in them since the person's last review
-	Loose []Note  // about the whole change, or about what is not shown
+	Shown []Sheet // its files, or the changes since the person's last review
+	Loose []Note  // about the whole change, or about parts that are not shown
 	Inbox []projection.Item
-	Form  Draft  // what the person is writing
-	None  string // why there is nothing to show; empty: there is something
+	Form  Draft  // the comment that the person is writing
+	None  string // why there is nothing to show; empty otherwise
 
-	Split, Blank bool // in two columns; without what is only white space
-	Last         bool // what changed since the person's last review
+	Split, Blank bool // in two columns; without white space changes
+	Last         bool // only the changes since the person's last review
 	Path         string
 }
 
-// Sheet is a file of a change, as a page has it.
+// Sheet is a file of a change, in its form for a page.
 type Sheet struct {
 	diffview.File
 
@@ -48,10 +48,10 @@ type Note struct {
 	diffview.Comment
 
 	Draft  bool
-	Writes bool // its reader may say what becomes of it
+	Writes bool // its reader may change its state
 }
 
-// Draft is a comment as a form has it.
+// Draft is the form field values of a comment.
 type Draft struct {
 	Place, Kind, Body, Instead string
 	Apply                      bool
@@ -62,7 +62,7 @@ func (s *Site) review(r *http.Request) (templ.Component, error) {
 	return s.reviewPage(r, Draft{Place: r.URL.Query().Get("at")}, ActionResult{})
 }
 
-// reviewPage draws a task's change with what somebody is writing about it.
+// reviewPage draws a task's change with the comment that the person is writing.
 func (s *Site) reviewPage(r *http.Request, form Draft, said ActionResult) (templ.Component, error) {
 	id := nexus.TaskID(r.PathValue("task"))
 	d := ReviewPage{Form: form, Path: taskPath(nexus.RunID(r.PathValue("run")), id, "/diff")}
@@ -100,14 +100,14 @@ func (s *Site) reviewPage(r *http.Request, form Draft, said ActionResult) (templ
 	return reviewScreen(f, d), nil
 }
 
-// choose takes what the address says of how the change is shown. Who has reviewed it sees
-// first what changed since.
+// choose reads the display options from the address. A person who has reviewed the change first
+// sees the changes since then.
 func (d *ReviewPage) choose(q url.Values) {
 	d.Split, d.Blank = q.Get("split") != "", q.Get("blank") != ""
 	d.Last = d.Since != nil && (q.Get("show") == "since" || q.Get("show") == "" && d.Since.Commit != d.Commit && len(d.Since.Files) > 0)
 }
 
-// link is the address of the same change shown in another way.
+// link returns the address of the same change with another display option.
 func (d ReviewPage) link(name, value string) string {
 	q := url.Values{}
 	set := func(name, value string) {
@@ -127,7 +127,7 @@ func (d ReviewPage) link(name, value string) string {
 	return d.Path + "?" + q.Encode()
 }
 
-// lay puts the change into rows, each comment below the line that it is about.
+// lay lays the change out in rows, each comment below its line.
 func (d *ReviewPage) lay(writes bool) {
 	notes := make([]Note, 0, len(d.Comments)+len(d.Drafts))
 	for _, c := range d.Comments {
@@ -152,7 +152,7 @@ func (d *ReviewPage) lay(writes bool) {
 	d.Loose = notes
 }
 
-// looked returns the files that are shown.
+// looked returns the shown files.
 func (d *ReviewPage) looked() []diffview.File {
 	if !d.Last {
 		return d.Files
@@ -171,8 +171,8 @@ func (d *ReviewPage) looked() []diffview.File {
 	return all
 }
 
-// readPlace reads where a comment is: FILE:3, FILE:3-5, FILE:B3 for lines before the change,
-// FILE, or a dot or nothing for the whole change.
+// readPlace parses the position of a comment: FILE:3, FILE:3-5, FILE:B3 for lines before the
+// change, FILE, or a dot or nothing for the whole change.
 func readPlace(text string) nexus.Comment {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "." {
@@ -192,11 +192,11 @@ func readPlace(text string) nexus.Comment {
 	return nexus.Comment{File: text}
 }
 
-// typed is what a person wrote, as a field has it again to go on with: with its white space,
-// behind the line end that browsers leave out there.
+// typed returns a person's text for a text field, with its white space, after the line end that
+// browsers drop there.
 func typed(text string) string { return "\n" + visible(text) }
 
-// comment is the draft as it is sent.
+// comment returns the draft in the form that is sent.
 func (d Draft) comment(commit string) nexus.Comment {
 	c := readPlace(d.Place)
 	c.Kind, c.Body, c.Commit = nexus.CommentKind(d.Kind), strings.TrimSpace(strings.ReplaceAll(d.Body, "\r\n", "\n")), commit
@@ -206,7 +206,7 @@ func (d Draft) comment(commit string) nexus.Comment {
 	return c
 }
 
-// say does what a form of the review asks for: one command line of nexus review.
+// say does the action of a review form: one command line of nexus review.
 func (s *Site) say(w http.ResponseWriter, r *http.Request) {
 	f, ok := form(w, r)
 	if !ok {
@@ -236,7 +236,7 @@ func (s *Site) say(w http.ResponseWriter, r *http.Request) {
 	result := s.Act(context.WithoutCancel(r.Context()), access.From(r.Context()), access.Order{Args: append(args, task...), Stdin: stdin})
 	words := strings.TrimSpace(strings.TrimSpace(result.Text) + "\n" + result.Hint)
 	said := ActionResult{Text: words, Bad: result.Failed(), at: s.Now()}
-	if f.Get("do") == "draft" && said.Bad { // what was written stays
+	if f.Get("do") == "draft" && said.Bad { // the typed text stays
 		s.show(func(r *http.Request) (templ.Component, error) { return s.reviewPage(r, draft, said) }).ServeHTTP(w, r)
 		return
 	}
@@ -250,7 +250,7 @@ func (s *Site) say(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back, http.StatusSeeOther)
 }
 
-// anchor is the name of the line that a comment is about, on the page.
+// anchor returns the anchor of a comment's line on the page.
 func anchor(c nexus.Comment) string {
 	switch {
 	case c.Start == 0:

@@ -9,12 +9,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Row is a row of the table of a file: the head of a hunk, or a line, or, in two columns,
-// a line before the change beside one after it.
+// Row is a row of a file's table: the head of a hunk, or a line, or, in two columns, a line
+// before the change beside one after it.
 type Row struct {
-	Head  string // empty: it is no head
-	A, B  *Side  // B is nil where there is one column
-	Note  string // about the file, such as that it has no end of line
+	Head  string // empty: it is not a head
+	A, B  *Side  // B is nil in the one-column form
+	Note  string // about the file, such as a missing newline at its end
 	Below []Note
 }
 
@@ -23,12 +23,12 @@ type Side struct {
 	Kind     string // " ", "+" or "-"
 	Old, New int
 	Spans    []highlight.Span
-	At       string // where a comment on it is, empty where there can be none
+	At       string // position of a comment on it, empty if no comment is possible
 }
 
-// rowsOf puts a file into rows, with comments below their lines; those that are about no line
-// that is shown stand above. Old says whether lines before the change have their numbers of
-// the task's base, so that comments can be about them.
+// rowsOf lays a file out in rows, with comments below their lines; comments about lines that are
+// not shown go above. Old means that lines before the change have the line numbers of the task's
+// base, so that comments can be about them.
 func rowsOf(f diffreview.File, notes []Note, split, blank, old bool) (rows []Row, above []Note) {
 	placed := map[int]bool{}
 	for _, h := range f.Hunks {
@@ -62,7 +62,7 @@ func headOf(h diffreview.Hunk) string {
 	return "@@ -" + number(h.Old) + "," + number(h.OldLen) + " +" + number(h.New) + "," + number(h.NewLen) + " @@ " + h.Section
 }
 
-// belongs reports whether a comment stands below a line.
+// belongs reports whether a comment goes below a line.
 func belongs(n Note, s *Side, old bool) bool {
 	switch {
 	case s == nil || n.Start == 0:
@@ -74,7 +74,7 @@ func belongs(n Note, s *Side, old bool) bool {
 	}
 }
 
-// colored gives the lines of a hunk their colours and addresses.
+// colored adds colours and addresses to the lines of a hunk.
 func colored(path string, lines []diffreview.Line, old bool) []*Side {
 	sides, spans := make([]*Side, len(lines)), highlight.Diff(path, lines)
 	for i, l := range lines {
@@ -89,7 +89,7 @@ func colored(path string, lines []diffreview.Line, old bool) []*Side {
 	return sides
 }
 
-// arranged puts lines below each other, or what is gone beside what came for it.
+// arranged puts lines below each other, or removed lines beside their replacements.
 func arranged(sides []*Side, split bool) []Row {
 	rows := make([]Row, 0, len(sides))
 	if !split {
@@ -122,7 +122,7 @@ func arranged(sides []*Side, split bool) []Row {
 			}
 			rows = append(rows, r)
 		}
-		if end == i { // a kind that there is not
+		if end == i { // an unknown kind
 			i++
 			continue
 		}
@@ -131,7 +131,7 @@ func arranged(sides []*Side, split bool) []Row {
 	return rows
 }
 
-// unspaced takes lines that only changed their white space for unchanged ones.
+// unspaced treats lines with only white space changes as unchanged.
 func unspaced(lines []diffreview.Line) []diffreview.Line {
 	var out []diffreview.Line
 	for i := 0; i < len(lines); {
@@ -159,7 +159,7 @@ func unspaced(lines []diffreview.Line) []diffreview.Line {
 	return out
 }
 
-// alike reports whether lines are the same but for white space.
+// alike reports whether lines are equal apart from white space.
 func alike(x, y []diffreview.Line) bool {
 	if len(x) != len(y) {
 		return false
@@ -189,7 +189,7 @@ func changes(lines []diffreview.Line) bool {
 	return false
 }
 
-// number is that of a line, after the change or before it.
+// number returns the number of a line, after the change or before it.
 func (s *Side) number(now bool) int {
 	if now {
 		return s.New
@@ -197,7 +197,7 @@ func (s *Side) number(now bool) int {
 	return s.Old
 }
 
-// line is the side of a row that comments are about.
+// line returns the side of a row that comments are about.
 func (r Row) line() *Side {
 	if r.B != nil && r.B.At != "" {
 		return r.B
@@ -205,7 +205,7 @@ func (r Row) line() *Side {
 	return r.A
 }
 
-// rowClass is the class of a row of one column.
+// rowClass returns the CSS class of a one-column row.
 func rowClass(r Row) string {
 	if r.B != nil {
 		return ""
@@ -213,7 +213,7 @@ func rowClass(r Row) string {
 	return "d-" + sideClass(r.A)
 }
 
-// sideClass is the class of a line.
+// sideClass returns the CSS class of a line.
 func sideClass(s *Side) string {
 	switch s.Kind {
 	case "+":
@@ -226,7 +226,7 @@ func sideClass(s *Side) string {
 	return "none"
 }
 
-// wide is how many columns a table has, from one on.
+// wide returns the number of columns of a table, starting at one.
 func wide(d ReviewPage, from int) string {
 	n := 3
 	if d.Split {
@@ -238,7 +238,7 @@ func wide(d ReviewPage, from int) string {
 	return number(n)
 }
 
-// noted is how many comments stand below lines.
+// noted counts the comments below lines.
 func noted(rows []Row) int {
 	n := 0
 	for _, r := range rows {
@@ -254,7 +254,7 @@ func isAre(n int) string {
 	return "are"
 }
 
-// kindMeans says what a kind of comment wants.
+// kindMeans describes the purpose of a kind of comment.
 func kindMeans(k nexus.CommentKind) string {
 	return map[nexus.CommentKind]string{
 		nexus.MustComment: "it does not land before", nexus.ShouldComment: "done, or declined with a reason",

@@ -15,25 +15,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Shelf is all settings, or those that somebody looks for.
+// Shelf is the list of all settings, or of those that match a search.
 type Shelf struct {
 	All    []commandoutput.Setting
 	Query  string
-	Diff   bool   // only those that somebody set
-	Wrong  string // why they are not known
+	Diff   bool   // only changed settings
+	Wrong  string // why they are unknown
 	Editor Editor
 }
 
-// Group is settings whose keys begin alike.
+// Group is the settings with the same key prefix.
 type Group struct {
 	Name string
 	All  []commandoutput.Setting
 	Open bool
 }
 
-// groups are the settings by what their keys begin with, those without a dot
-// first. What somebody looks for is unfolded, and so is the group of the setting
-// that they change.
+// groups groups the settings by key prefix, those without a dot first. Matches of a search are
+// unfolded, and so is the group of the edited setting.
 func (s Shelf) groups() []Group {
 	plain := Group{Name: "general"}
 	var all []Group
@@ -56,7 +55,7 @@ func (s Shelf) groups() []Group {
 	return all
 }
 
-// says tells how many settings a group has, and how many somebody set.
+// says describes how many settings a group has, and how many are changed.
 func (g Group) says() string {
 	set := 0
 	for _, v := range g.All {
@@ -71,23 +70,23 @@ func (g Group) says() string {
 	return text
 }
 
-// Editor is one setting that somebody looks at and changes.
+// Editor is one setting that a person views and changes.
 type Editor struct {
 	commandoutput.Explained
 
-	Name    string `json:"-"` // as it was asked for; empty: none was
-	Typed   string `json:"-"` // what somebody wants it to be
+	Name    string `json:"-"` // the requested name; empty: none
+	Typed   string `json:"-"` // the typed value
 	Project bool   `json:"-"` // in the project's file
-	Wrong   string `json:"-"` // why it was not done
-	Weighs  bool   `json:"-"` // it was not done as a person must agree first; Wrong says to what
-	Remove  bool   `json:"-"` // what they must agree to is that it goes away
+	Wrong   string `json:"-"` // why the change failed
+	Weighs  bool   `json:"-"` // the change needs a person's agreement; Wrong describes to what
+	Remove  bool   `json:"-"` // the agreement is about removing it
 }
 
-// May says whether a person may agree to what a setting opens: who started the
-// server alone, as that may run programs on their machine.
+// May reports whether a person may agree to the access that a setting opens: only the person who
+// started the server, because the setting may run programs on their machine.
 func (e Editor) May(p access.Person) bool { return p.Name == access.Owner }
 
-// field is what the form has as the value.
+// field returns the value in the form.
 func (e Editor) field() string {
 	text := cmp.Or(e.Typed, e.Value)
 	if plain, err := strconv.Unquote(text); err == nil {
@@ -96,7 +95,7 @@ func (e Editor) field() string {
 	return text
 }
 
-// title names the setting.
+// title returns the name of the setting.
 func (e Editor) title() string { return cmp.Or(e.Key, e.Name) }
 
 func orNone(text string) string { return cmp.Or(text, "none") }
@@ -107,7 +106,7 @@ func (s *Site) settings(r *http.Request) (templ.Component, error) {
 	return s.shelf(r, Editor{Name: strings.TrimSpace(r.URL.Query().Get("key"))})
 }
 
-// shelf draws the settings, with the one that somebody changes.
+// shelf draws the settings, with the edited one.
 func (s *Site) shelf(r *http.Request, e Editor) (templ.Component, error) {
 	f, err := s.frame(r, "settings", "Settings", nil)
 	f.Live = false
@@ -166,7 +165,7 @@ func (s *Site) set(w http.ResponseWriter, r *http.Request) {
 	}
 	e.Wrong, e.Weighs = strings.TrimSpace(result.Text+"\n"+result.Hint), result.Code == string(nexus.CodeNeedsPerson)
 	if e.Weighs {
-		e.Wrong = strings.TrimSpace(result.Text) // the hint is for who types it
+		e.Wrong = strings.TrimSpace(result.Text) // the hint is for users of the command line
 	}
 	s.show(func(r *http.Request) (templ.Component, error) { return s.shelf(r, e) }).ServeHTTP(w, r)
 }

@@ -19,33 +19,33 @@ import (
 )
 
 const (
-	// latestTurns is how many turns of a session the screen of its task has.
+	// latestTurns is the number of a session's turns on the screen of its task.
 	latestTurns = 12
-	// maxPart is the most of a text that a page has, in characters.
+	// maxPart limits a text on a page, in characters.
 	maxPart = 20_000
 )
 
-// Talk is a session as pages show it.
+// Talk is a session in its form for pages.
 type Talk struct {
 	transcript.Conversation
 
 	Turns []Turn
-	Left  int // turns before those that are shown
+	Left  int // omitted earlier turns
 }
 
-// Turn is what was said at once.
+// Turn is one message.
 type Turn struct {
 	ID    string
-	Label string // who speaks
-	Line  string // the gist, on one line
+	Label string // its author
+	Line  string // summary, on one line
 	Open  bool
 	Parts []Part
 }
 
-// Part is a piece of what was said.
+// Part is a part of a message.
 type Part struct{ Kind, Text string }
 
-// latest returns the last session of a task, as far as it went.
+// latest returns the last session of a task, up to its current end.
 func (s *Site) latest(ctx context.Context, run nexus.RunID, t projection.Task) ([]Talk, error) {
 	if len(t.Tries) == 0 {
 		return nil, nil
@@ -57,7 +57,7 @@ func (s *Site) latest(ctx context.Context, run nexus.RunID, t projection.Task) (
 	last := all[len(all)-1]
 	for _, c := range all {
 		if c.Role == nexus.Coder && last.Role != nexus.Coder && !last.Ended.IsZero() {
-			last = c // who wrote the change says more of it than who read it
+			last = c // the author of the change is more informative than its reviewer
 		}
 	}
 	talk, ok, err := s.talk(ctx, run, last.ID)
@@ -97,7 +97,7 @@ func (s *Site) session(r *http.Request) (templ.Component, error) {
 	return sessionScreen(f, t), err
 }
 
-// turn folds a message into a line that says what it is about.
+// turn builds a turn with a summary line from a message.
 func turn(id nexus.SessionID, i int, m transcript.Message) Turn {
 	t := Turn{ID: fmt.Sprintf("u-%s-%d", id, i), Label: cmp.Or(m.Why, "message")}
 	if m.Turn > 0 {
@@ -119,7 +119,7 @@ func turn(id nexus.SessionID, i int, m transcript.Message) Turn {
 	return t
 }
 
-// partOf returns a piece of a message, and what it is about.
+// partOf returns a part of a message, and its subject.
 func partOf(p llm.Part) (Part, string) {
 	switch {
 	case p.Call != nil:
@@ -133,7 +133,7 @@ func partOf(p llm.Part) (Part, string) {
 	}
 }
 
-// limit cuts what no page should have as a whole, and says so.
+// limit cuts a text that is too long for a page, and adds a note.
 func limit(text string) string {
 	r := []rune(text)
 	if len(r) <= maxPart {
@@ -150,7 +150,7 @@ func indent(data json.RawMessage) string {
 	return b.String()
 }
 
-// subject is what a call is about: its path, command or first short text.
+// subject returns the subject of a call: its path, command or first short text.
 func subject(data json.RawMessage) string {
 	var values map[string]any
 	if json.Unmarshal(data, &values) != nil {

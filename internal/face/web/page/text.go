@@ -15,16 +15,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// The words of pages. Escaping is templ's; what is left is what browsers draw
-// though nobody sees it: control and direction characters.
+// The texts of pages. Templ does the escaping; these functions handle control and direction
+// characters, which browsers draw invisibly.
 
 func clean(text string) string     { return view.Clean(text) }
 func cleanText(text string) string { return view.CleanText(text) }
 
-// visible is a piece of code as it is, with hidden characters written out.
+// visible returns a piece of code unchanged, with hidden characters written out.
 func visible(text string) string { return sanitize.Show(text) }
 
-// goalTitle is the first line of a goal; that of a spec is its heading.
+// goalTitle returns the first line of a goal; for a spec, its heading.
 func goalTitle(text string) string { return strings.TrimPrefix(view.FirstLine(text), "# ") }
 
 // cut shortens a text to a number of characters.
@@ -35,7 +35,7 @@ func cut(text string, most int) string {
 	return text
 }
 
-// word is a text as a part of a class: letters, digits and dashes.
+// word turns a text into a part of a CSS class: letters, digits and dashes.
 func word(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
@@ -95,7 +95,7 @@ func ago(now, t time.Time) string {
 
 func ahead(now, t time.Time) string { return "in " + view.Clock(max(t.Sub(now).Seconds(), 0)) }
 
-// spell is when something began, and how long it took or takes.
+// spell describes when something began, and its duration so far.
 func spell(began, ended, now time.Time) string {
 	if began.IsZero() {
 		return ""
@@ -169,7 +169,7 @@ func outcomeGlyph(o nexus.Outcome) string {
 	}
 }
 
-// place is where a finding is.
+// place formats the location of a finding.
 func place(f nexus.Finding) string {
 	if f.Line > 0 {
 		return f.File + ":" + strconv.Itoa(f.Line)
@@ -201,7 +201,7 @@ func lineNumber(n int) string {
 	return strconv.Itoa(n)
 }
 
-// ask is what an action's input is, for people.
+// ask describes the input of an action, for people.
 func ask(a Action) string {
 	text := cmp.Or(view.Clean(a.Ask), "Text")
 	if a.Input == projection.InputReason {
@@ -210,8 +210,8 @@ func ask(a Action) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// actID names the form of an action on a page: actions that differ in what they
-// say only, such as the answers to a question, have a name each.
+// actID returns the ID of an action's form on a page: actions that differ only in their text,
+// such as the answers to a question, have different IDs.
 func actID(f Frame, of string, a Action) string {
 	return "do-" + string(f.Run.ID) + "-" + of + "-" + a.Name + "-" + strings.Join(strings.Fields(a.Label), "-")
 }
@@ -223,7 +223,7 @@ func (f Frame) actRun(a Action) string {
 	return string(f.Run.ID)
 }
 
-// about is where to read what an item is about.
+// about returns the address with the details of an item.
 func about(i projection.Item) string {
 	switch {
 	case i.Task != "":
@@ -235,7 +235,7 @@ func about(i projection.Item) string {
 	}
 }
 
-// headline is what an item asks, where its title was cut: the rest stands below it.
+// headline returns the question of an item whose title was cut: the rest follows below it.
 func headline(i projection.Item) string {
 	title := view.Clean(i.Title)
 	if asked, _, is := strings.Cut(title, "?"); is && strings.HasSuffix(title, "...") {
@@ -244,7 +244,7 @@ func headline(i projection.Item) string {
 	return title
 }
 
-// otherwise is what happens where nobody answers.
+// otherwise describes the default without an answer.
 func otherwise(i projection.Item) string {
 	if i.Deadline.IsZero() {
 		return "Without an answer: " + view.Clean(i.Fallback)
@@ -254,7 +254,7 @@ func otherwise(i projection.Item) string {
 
 func actionsOf(i projection.Item) []Action { return i.Actions }
 
-// plainActions are those with no form of their own.
+// plainActions returns the actions without a form of their own.
 func plainActions(all []Action) []Action {
 	var some []Action
 	for _, a := range all {
@@ -274,7 +274,7 @@ func findAction(all []Action, name string) (Action, bool) {
 	return Action{}, false
 }
 
-// gateOf returns what a gate said of a task.
+// gateOf returns the result of a gate for a task.
 func gateOf(r projection.CheckRow, name string) (projection.Gate, bool) {
 	for _, g := range r.Gates {
 		if g.Name == name {
@@ -284,7 +284,7 @@ func gateOf(r projection.CheckRow, name string) (projection.Gate, bool) {
 	return projection.Gate{}, false
 }
 
-// jsonOf is a value for a script, in an attribute.
+// jsonOf encodes a value for a script, in an attribute.
 func jsonOf(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
 )
 
-// Episode is what was learned.
+// Episode is a memory entry.
 type Episode struct{ commandoutput.Episode }
 
-// actions are what can be done about what was learned.
+// actions returns the actions for a memory entry.
 func (e Episode) actions() []Action {
 	all := []Action{{
 		Name: "memory-approve", Label: "Approve", Key: "a", Args: []string{"memory", "approve", "--", e.ID}, Role: projection.RoleAdmin,
@@ -55,10 +55,10 @@ func (s *Site) doctor(r *http.Request) (templ.Component, error) {
 	return doctorScreen(f, got.Checks, why), err
 }
 
-// rank puts what is wrong before what is worth knowing, and that before all else.
+// rank sorts problems before notices, and notices before the rest.
 func rank(c commandoutput.Check) int { return slices.Index([]string{"notice", "ok"}, c.State) }
 
-// healthy says how many checks there were, and what they came to.
+// healthy describes the number of checks, and their results.
 func healthy(all []commandoutput.Check) string {
 	var bad, notices int
 	for _, c := range all {

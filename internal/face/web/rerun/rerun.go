@@ -1,5 +1,5 @@
-// Package rerun keeps the gates that people run again from a page or over the API.
-// What such a gate says is told, and decides nothing in the run.
+// Package rerun runs gates again for people, from a page or over the API. The result of such a
+// gate is shown, and decides nothing in the run.
 package rerun
 
 import (
@@ -16,40 +16,40 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Rerun is a gate of a task that somebody runs again.
+// Rerun is a gate of a task that a person runs again.
 type Rerun struct {
 	Run   nexus.RunID     `json:"run"`
 	Task  nexus.TaskID    `json:"task"`
 	Gate  string          `json:"gate"`
 	By    string          `json:"by"`
 	Began time.Time       `json:"began"`
-	Ended time.Time       `json:"ended,omitzero"` // zero: it is under way
+	Ended time.Time       `json:"ended,omitzero"` // zero: in progress
 	State nexus.GateState `json:"state,omitzero"` // once it has ended
-	Text  string          `json:"text,omitzero"`  // as nexus check says it
+	Text  string          `json:"text,omitzero"`  // as nexus check prints it
 
 	end context.CancelCauseFunc
 }
 
 const (
-	// most is how many gates are run again at a time.
+	// most limits the concurrent reruns.
 	most = 2
-	// kept is how many are remembered.
+	// kept limits the remembered reruns.
 	kept = 20
 )
 
-// Gates are the gates that were run again since the server began. The zero value is
-// ready for use, by several goroutines.
+// Gates are the reruns since the server began. The zero value is ready for use, by several
+// goroutines.
 type Gates struct {
-	work sync.WaitGroup // those under way
+	work sync.WaitGroup // reruns in progress
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	all  []*Rerun   // the latest first
 	over bool       // the server ends
 }
 
-// Start runs one gate of a task again, as nexus check --task does, in the name of a
-// person. It does not wait for it: a gate may take longer than an answer may. It says
-// why it cannot.
+// Start runs one gate of a task again, as nexus check --task does, on behalf of a person. It does
+// not wait, because a gate may take longer than a response may. It returns an error if the gate
+// cannot run.
 func (g *Gates) Start(ctx context.Context, s access.Site, one Rerun) (Rerun, error) {
 	by := access.From(ctx)
 	ctx, one.end = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -70,14 +70,14 @@ func (g *Gates) Start(ctx context.Context, s access.Site, one Rerun) (Rerun, err
 	return one, nil
 }
 
-// refuse ends what does not begin.
+// refuse returns the error of a rerun that cannot begin.
 func refuse(one Rerun, code nexus.Code, why string) error {
 	err := &nexus.Error{Code: code, Message: why, Hint: "See the checks of the run."}
 	one.end(err)
 	return err
 }
 
-// begin notes one that begins; why it cannot.
+// begin records a rerun that begins, or returns why it cannot.
 func (g *Gates) begin(one *Rerun) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -99,7 +99,7 @@ func (g *Gates) begin(one *Rerun) error {
 	g.all = slices.DeleteFunc(g.all, func(r *Rerun) bool { return !r.Ended.IsZero() && r.is(one) })
 	g.all = slices.Insert(g.all, 0, one)
 	for i := len(g.all) - 1; len(g.all) > kept; i-- {
-		if !g.all[i].Ended.IsZero() { // one that is under way is ended by name
+		if !g.all[i].Ended.IsZero() { // one in progress is ended by name
 			g.all = slices.Delete(g.all, i, i+1)
 		}
 	}
@@ -109,7 +109,7 @@ func (g *Gates) begin(one *Rerun) error {
 
 func (r *Rerun) is(o *Rerun) bool { return r.Run == o.Run && r.Task == o.Task && r.Gate == o.Gate }
 
-// stop ends those that are under way, waits until they have, and names them.
+// stop ends the reruns in progress, waits for them, and names them.
 func (g *Gates) stop() []string {
 	g.mu.Lock()
 	g.over = true
@@ -125,20 +125,19 @@ func (g *Gates) stop() []string {
 	return said
 }
 
-// errEnds is why a gate that is run again is interrupted.
+// errEnds is the reason why a rerun is interrupted.
 var errEnds = errors.New("the server ends")
 
-// Wait waits until nothing is under way.
+// Wait waits until no rerun is in progress.
 func (g *Gates) Wait() { g.work.Wait() }
 
-// Tend waits until the context ends, and then ends what is under way: it says what
-// that was.
+// Tend waits until the context ends, then ends the reruns in progress and returns their names.
 func (g *Gates) Tend(ctx context.Context) []string {
 	<-ctx.Done()
 	return g.stop()
 }
 
-// Of returns those of a run, the latest first.
+// Of returns the reruns of a run, the latest first.
 func (g *Gates) Of(run nexus.RunID) []Rerun {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -151,7 +150,7 @@ func (g *Gates) Of(run nexus.RunID) []Rerun {
 	return some
 }
 
-// ended notes what one came to.
+// ended records the result of a rerun.
 func (g *Gates) ended(one *Rerun, result access.Result, at time.Time) {
 	var told struct {
 		State nexus.GateState `json:"state"`

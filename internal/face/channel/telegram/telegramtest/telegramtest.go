@@ -1,5 +1,5 @@
-// Package telegramtest is a server that speaks the Bot API of Telegram as far
-// as a bot that asks questions needs it, with the people of a chat.
+// Package telegramtest is a test server with the part of the Telegram Bot API that a question bot
+// needs, and with the people of a chat.
 package telegramtest
 
 import (
@@ -17,32 +17,32 @@ import (
 // Token is the token of the only bot.
 const Token = "123456:TEST-token"
 
-// Message is a message of the bot, as it stands now.
+// Message is a message of the bot in its current form.
 type Message struct {
 	ID      int64
 	Chat    int64
 	Text    string
-	Buttons []string // what they say
+	Buttons []string // their labels
 	ReplyTo int64
 
 	data []string
 }
 
-// Fault is what the server says instead of an answer.
+// Fault is a failure that the server returns instead of an answer.
 type Fault struct {
 	Status int
 	Body   string // empty: an error of that status
-	After  int    // seconds that it wants to be left alone
+	After  int    // seconds to wait before the next call
 	Cut    bool   // the connection ends
 }
 
-// Server is the server. It is safe for concurrent use.
+// Server is the test server. It is safe for concurrent use.
 type Server struct {
 	web *httptest.Server
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	messages []Message
-	told     []string // what people who pressed a button were told
+	told     []string // texts shown to people who pressed a button
 	updates  []map[string]any
 	next     int64
 	faults   map[string][]Fault // by method
@@ -50,7 +50,7 @@ type Server struct {
 	grown    chan struct{}
 }
 
-// Start starts a server; Close ends it.
+// Start starts a server; Close stops it.
 func Start() *Server {
 	s := &Server{faults: map[string][]Fault{}, calls: map[string]int{}, grown: make(chan struct{}), next: 100}
 	s.web = httptest.NewServer(s)
@@ -60,7 +60,7 @@ func Start() *Server {
 // URL is the address of the API.
 func (s *Server) URL() string { return s.web.URL }
 
-// Close ends the server.
+// Close stops the server.
 func (s *Server) Close() {
 	s.web.CloseClientConnections()
 	s.web.Close()
@@ -87,14 +87,14 @@ func (s *Server) Messages() []Message {
 	return slices.Clone(s.messages)
 }
 
-// CallbackTexts returns what people who pressed a button were told.
+// CallbackTexts returns the texts that were shown to people who pressed a button.
 func (s *Server) CallbackTexts() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.told)
 }
 
-// Press presses a button of a message in the name of somebody.
+// Press presses a button of a message as a user.
 func (s *Server) Press(m Message, choice string, user int64) {
 	data := choice
 	if n := slices.Index(m.Buttons, choice); n >= 0 {
@@ -105,7 +105,7 @@ func (s *Server) Press(m Message, choice string, user int64) {
 	}})
 }
 
-// SendText writes in a chat in the name of somebody, as a reply to a message or, 0, to none.
+// SendText writes in a chat as a user, in reply to a message or, if replyTo is 0, to none.
 func (s *Server) SendText(chat, replyTo int64, text string, user int64) {
 	m := map[string]any{"message_id": 5000, "chat": map[string]any{"id": chat}, "from": person(user), "text": text}
 	if replyTo != 0 {
@@ -128,7 +128,7 @@ func (s *Server) add(update map[string]any) {
 	s.grown = make(chan struct{})
 }
 
-// params are those of all methods.
+// params are the parameters of all methods.
 type params struct {
 	Chat    int64  `json:"chat_id"`
 	Message int64  `json:"message_id"`
@@ -181,7 +181,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// do does what changes something. The caller holds the lock.
+// do runs a method that changes state. The caller holds the lock.
 func (s *Server) do(w http.ResponseWriter, method string, p params) {
 	switch method {
 	case "sendMessage":
@@ -241,19 +241,20 @@ func (s *Server) poll(r *http.Request, p params) []map[string]any {
 
 func writeResult(w http.ResponseWriter, result any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"ok": true, "result": result}) // who is gone reads nothing
+	// A client that is gone reads nothing.
+	_ = json.NewEncoder(w).Encode(map[string]any{"ok": true, "result": result})
 }
 
 func writeFault(w http.ResponseWriter, f Fault) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.Status)
 	if f.Body != "" {
-		_, _ = io.WriteString(w, f.Body) // who is gone reads nothing
+		_, _ = io.WriteString(w, f.Body) // a client that is gone reads nothing
 		return
 	}
 	v := map[string]any{"ok": false, "error_code": f.Status, "description": http.StatusText(f.Status)}
 	if f.After > 0 {
 		v["parameters"] = map[string]any{"retry_after": f.After}
 	}
-	_ = json.NewEncoder(w).Encode(v) // who is gone reads nothing
+	_ = json.NewEncoder(w).Encode(v) // a client that is gone reads nothing
 }

@@ -1,4 +1,4 @@
-// Package smtptest plays a server that takes mail, and one that is in trouble.
+// Package smtptest is a test mail server that can also simulate failures.
 package smtptest
 
 import (
@@ -19,31 +19,31 @@ import (
 	"time"
 )
 
-// Mail is what came.
+// Mail is a received mail.
 type Mail struct {
 	From string
 	To   []string
 	Data string // with its headers, lines ending in \n
 	TLS  bool
-	User string // who logged in
+	User string // the user who logged in
 }
 
-// Server is a server at work. Set its fields before it is used.
+// Server is a running server. Set its fields before it is used.
 type Server struct {
 	Addr     string
-	Roots    *x509.CertPool    // who trusts its certificate
+	Roots    *x509.CertPool    // pool with its certificate
 	PEM      []byte            // the certificate
-	Password string            // that a user must give; empty: nobody logs in
+	Password string            // required from a user; empty: no login
 	Implicit bool              // TLS from the first byte
 	Plain    bool              // it offers no STARTTLS
-	Say      map[string]string // answers by command, such as RCPT: "550 no such person"; "" is the greeting, END the end of the data
-	Mute     string            // the command from which on it says nothing more; " " is the greeting
+	Say      map[string]string // answers by command, such as RCPT: "550 no such person"; "" is the greeting, END the end of data
+	Mute     string            // the command from which on it does not answer; " " is the greeting
 
 	listener net.Listener
 	secure   *tls.Config
 	all      sync.WaitGroup
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	mails []Mail
 	conns []net.Conn
 	once  []string // answers to the next ends of data
@@ -78,7 +78,7 @@ func Start(change func(*Server)) (*Server, error) {
 	return s, nil
 }
 
-// Close ends it, whoever is connected.
+// Close stops it, with open connections.
 func (s *Server) Close() {
 	_ = s.listener.Close() // of a test
 	s.mu.Lock()
@@ -89,21 +89,21 @@ func (s *Server) Close() {
 	s.all.Wait()
 }
 
-// Once has the next mails refused with answers, one each.
+// Once makes the server answer the next mails with these refusals, one each.
 func (s *Server) Once(answers ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.once = append(s.once, answers...)
 }
 
-// Mails returns what came.
+// Mails returns the received mails.
 func (s *Server) Mails() []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Mail(nil), s.mails...)
 }
 
-// certify makes a certificate that only Roots trusts.
+// certify creates a certificate that only Roots trusts.
 func (s *Server) certify() error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Server) talk(c net.Conn) {
 		l.wrap()
 	}
 	if s.Mute == " " || !l.say("", "220 smtptest") {
-		_, _ = l.r.ReadString(0) // until somebody hangs up
+		_, _ = l.r.ReadString(0) // until the connection is closed
 		return
 	}
 	for {
@@ -154,7 +154,7 @@ func (s *Server) talk(c net.Conn) {
 		verb, rest, _ := strings.Cut(strings.TrimRight(text, "\r\n"), " ")
 		verb = strings.ToUpper(verb)
 		if s.Mute != "" && s.Mute == verb {
-			_, _ = l.r.ReadString(0) // until somebody hangs up
+			_, _ = l.r.ReadString(0) // until the connection is closed
 			return
 		}
 		if !l.answer(verb, rest) {
@@ -168,7 +168,7 @@ func (l *line) wrap() {
 	l.conn, l.r, l.mail.TLS = c, bufio.NewReader(c), true
 }
 
-// say answers a command, as it is told to, and reports whether to go on.
+// say answers a command with the configured or the usual answer, and reports whether to continue.
 func (l *line) say(verb, usual string) bool {
 	text, told := l.s.Say[verb]
 	if !told {
@@ -216,7 +216,7 @@ func (l *line) answer(verb, rest string) bool {
 	}
 }
 
-// data takes a mail.
+// data receives a mail.
 func (l *line) data() bool {
 	var b strings.Builder
 	for {

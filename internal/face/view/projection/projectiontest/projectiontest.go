@@ -1,4 +1,4 @@
-// Package projectiontest has runs for tests of what is shown of runs.
+// Package projectiontest provides runs for tests of displays.
 package projectiontest
 
 import (
@@ -10,11 +10,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Hostile is a text that no face may obey.
+// Hostile is a text that no interface may interpret.
 const Hostile = "all is lost\r\n\x1b]0;owned\x07<script>alert(1)</script> \u202eback"
 
-// Tape is a run in the middle, in which everything that a person may see happens
-// once: what landed, what is judged, read, asked, held back, left and blocked.
+// Tape returns the events of a run in progress that contains every visible situation once:
+// landed, judged, read, asked, delayed, parked and blocked tasks.
 func Tape() []nexus.Event {
 	finding := nexus.Finding{Gate: "test", File: "b.go", Line: 3, Message: Hostile}
 	odd := nexus.TaskPlanned{Task: nexus.Task{
@@ -73,7 +73,7 @@ func Tape() []nexus.Event {
 	return at(facts)
 }
 
-// task is planned.
+// task returns the planning of a task.
 func task(id nexus.TaskID, needs ...nexus.TaskID) nexus.Fact {
 	return nexus.TaskPlanned{Task: nexus.Task{
 		ID: id, Title: "Task " + string(id), Brief: "Do " + string(id) + ".", Needs: needs, Minutes: 10,
@@ -82,7 +82,7 @@ func task(id nexus.TaskID, needs ...nexus.TaskID) nexus.Fact {
 	}}
 }
 
-// begin is an attempt up to its first turn.
+// begin returns the facts of an attempt up to its first turn.
 func begin(id nexus.AttemptID, task nexus.TaskID) []nexus.Fact {
 	s := nexus.SessionID(id) + "/coder.1"
 	return []nexus.Fact{
@@ -96,7 +96,7 @@ func begin(id nexus.AttemptID, task nexus.TaskID) []nexus.Fact {
 	}
 }
 
-// judged is what a gate says of an attempt.
+// judged returns the facts of a gate's result for an attempt.
 func judged(id nexus.AttemptID, gate string, s nexus.GateState, found ...nexus.Finding) []nexus.Fact {
 	e := nexus.Evidence{Gate: gate, State: s, Tree: "t" + string(id), Duration: time.Second, Findings: found}
 	return []nexus.Fact{nexus.GateStarted{Attempt: id, Gate: gate}, nexus.GateJudged{Attempt: id, Evidence: e}}
@@ -110,11 +110,11 @@ func at(facts []nexus.Fact) []nexus.Event {
 	return events
 }
 
-// Start is when the runs begin.
+// Start returns the start time of the runs.
 func Start() time.Time { return time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC) }
 
-// Large makes up a run with so many tasks, each landed in one attempt with so
-// many turns, and gives its events one by one.
+// Large generates a run with so many tasks, each landed in one attempt with so many turns, and
+// passes its events one by one.
 func Large(tasks, turns int, give func(nexus.Event)) int {
 	seq := int64(0)
 	put := func(f nexus.Fact) {
@@ -143,7 +143,7 @@ func named(n int) nexus.TaskID { return nexus.TaskID(fmt.Sprintf("T%d", n)) }
 
 func hash(kind string, n int) string { return fmt.Sprintf("%s%010d%050d", kind, n, 0) }
 
-// one is a task of many.
+// one returns one of many tasks.
 func one(n int) nexus.Fact {
 	t := nexus.Task{
 		ID: named(n), Title: fmt.Sprintf("Task number %d of many", n), Minutes: 10,
@@ -157,7 +157,7 @@ func one(n int) nexus.Fact {
 	return nexus.TaskPlanned{Task: t}
 }
 
-// land is the work on a task on top of a commit, and returns the one that it landed.
+// land returns the work on a task based on a commit, and the commit that it landed.
 func land(n, turns int, tip string, put func(nexus.Fact)) string {
 	id := named(n)
 	a := nexus.AttemptID(id + ".1")
