@@ -23,14 +23,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// DocStore is where the documents of a repository are.
+// DocStore gives access to the documents of a repository.
 type DocStore struct {
 	Top    string   // the user's checkout; empty: there is none
-	Show   []string // patterns of files that agents see though they may hold secrets
-	Tokens int64    // that a session may be told; 0: nothing is
+	Show   []string // patterns of files that agents may read though they may contain secrets
+	Tokens int64    // limit of the sections that a session receives; 0: none
 }
 
-// Problem is a file that is no document, and why.
+// Problem is a file that is no valid document, with the reason.
 type Problem struct {
 	Name string
 	Err  error
