@@ -315,7 +315,7 @@ func singleTestCommand(g gate.Gate, test string, more ...string) string {
 	return commandFromRoot(g, c.Only([]string{pkg}, []string{name}, more...))
 }
 
-// commandFromRoot writes a command of a gate so that it runs from the root of the tree.
+// commandFromRoot returns a command of a gate in a form that runs from the root of the tree.
 func commandFromRoot(g gate.Gate, args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -337,7 +337,7 @@ func many(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// list names some of several things.
+// list names up to most of several things.
 func list(all []string, most int) string {
 	if len(all) <= most {
 		return strings.Join(all, ", ")
