@@ -45,7 +45,7 @@ func (d *draft) readStories() error {
 type stories struct {
 	d         *draft
 	file      string
-	it        *item // whose lines are read
+	it        *item // the item whose lines are being read
 	level     int   // of its heading
 	section   string
 	fresh     bool // the next line starts a criterion
@@ -54,7 +54,7 @@ type stories struct {
 	paragraph []string
 }
 
-// storyHeading cuts a story's heading into its parts.
+// storyHeading splits a story's heading into its parts.
 func storyHeading(title string) (id, rest string, done, ok bool) {
 	m := storyTitle().FindStringSubmatch(title)
 	if m == nil {
@@ -128,7 +128,7 @@ func (s *stories) open(title string) {
 	}
 }
 
-// flush takes over the lines that were read as a paragraph.
+// flush adds the lines that were read as a paragraph.
 func (s *stories) flush() {
 	if text := strings.TrimSpace(strings.Join(s.paragraph, "\n")); text != "" && s.it != nil {
 		s.it.brief = append(s.it.brief, blankLines().ReplaceAllString(text, "\n\n"))
@@ -136,7 +136,7 @@ func (s *stories) flush() {
 	s.paragraph = nil
 }
 
-// labelled reads a line such as Tags: a, b, and reports whether it is one.
+// labelled parses a line such as Tags: a, b, and reports whether it is one.
 func (s *stories) labelled(l mdLine, name, value string) bool {
 	at, t := place{s.file, l.no}, &s.it.task
 	switch lower := strings.ToLower(name); lower {
