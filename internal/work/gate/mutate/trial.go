@@ -257,7 +257,7 @@ func (t *trial) judge(ctx context.Context, g gate.Gate, m *Mutant) (nexus.Eviden
 	return e, err
 }
 
-// writeWithFault writes the files of the change as they are, but for a fault.
+// writeWithFault writes the original files of the change, with one fault.
 func (t *trial) writeWithFault(m *Mutant) error {
 	for _, f := range t.files {
 		text := []byte(f.Text)
@@ -267,7 +267,7 @@ func (t *trial) writeWithFault(m *Mutant) error {
 		mode := fs.FileMode(0o644)
 		if info, err := t.root.Lstat(f.Path); err == nil {
 			if !info.Mode().IsRegular() {
-				continue // no file of ours
+				continue // not a file of the change
 			}
 			mode = info.Mode().Perm()
 		}
@@ -281,8 +281,8 @@ func (t *trial) writeWithFault(m *Mutant) error {
 	return nil
 }
 
-// narrowToTests narrows a gate to the tests that are near a fault: those of its package
-// and of packages whose tests the change touched.
+// narrowToTests restricts a gate to the tests that are near a fault: those of its package and
+// of packages whose tests the change touched.
 func (t *trial) narrowToTests(g gate.Gate, m Mutant) gate.Gate {
 	c, ok := gosrc.ParseTest(g.Args)
 	if !ok || path.Ext(m.File) != ".go" {
@@ -302,14 +302,14 @@ func (t *trial) narrowToTests(g gate.Gate, m Mutant) gate.Gate {
 	return g
 }
 
-// hasNoFailure reports whether a gate has nothing against a tree: it passed, or there
-// was nothing to run, or all it says is its exit code.
+// hasNoFailure reports whether a gate has no finding on a tree: it passed, or there was
+// nothing to run, or its only finding is its exit code.
 func hasNoFailure(e nexus.Evidence) bool {
 	return e.State == nexus.Pass || e.State == nexus.NotRun && len(e.Findings) == 0 || e.State == nexus.Unverifiable && e.Exit == 0
 }
 
-// mutantState says what the tests say about a fault, compared with what they say
-// without it.
+// mutantState returns the result of the tests with a fault, compared with their result without
+// it.
 func mutantState(base, now nexus.Evidence) (s State, by, why string) {
 	if hasNoFailure(now) {
 		return Survived, "", ""
@@ -338,7 +338,7 @@ func mutantState(base, now nexus.Evidence) (s State, by, why string) {
 	case tests > 0 && base.Counts.Passed == 0:
 		return Unclear, "", "every test fails without the fault, too"
 	case tests > 0:
-		return Survived, "", "" // only what was red without it
+		return Survived, "", "" // only tests that were red without it
 	case len(now.Findings) > 0 && slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.File != "" }):
 		return Uncompiled, "", now.Findings[0].Message
 	case hasNoFailure(base):

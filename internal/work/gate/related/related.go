@@ -1,9 +1,9 @@
-// Package related finds the tests that a change concerns, so that they can
-// run before all others. It reads the files of a tree and runs nothing.
+// Package related selects the tests that a change affects, so that they can run before all
+// others. It reads the files of a tree and runs nothing.
 //
-// What it finds is a first word, never the last: code reaches tests in ways
-// that no import shows. So a change that it cannot follow concerns all tests,
-// and nothing lands that the whole suite did not judge.
+// The selection is only a first result: tests depend on code in ways that no import shows. So
+// a change that cannot be followed affects all tests, and nothing lands without a run of the
+// whole suite.
 package related
 
 import (

@@ -183,7 +183,8 @@ func (s *stories) labelled(l mdLine, name, value string) bool {
 	return true
 }
 
-// priority reads a priority: a word, or a number by which stories are sorted. In prose it may say anything.
+// priority parses a priority: a word, or a number by which stories are sorted. In prose any
+// text is allowed.
 func (s *stories) priority(at place, value string) {
 	word := strings.Trim(value, "`*_. ")
 	if p, ok := rated(word); ok {
@@ -207,8 +208,8 @@ func (s *stories) status(at place, value string) {
 	}
 }
 
-// criterion reads a line of the criteria: an item of the list, or another line
-// of the one before.
+// criterion parses a line of the criteria: an item of the list, or another line of the one
+// before.
 func (s *stories) criterion(l mdLine) {
 	text, done, box := l.box()
 	bullet, item := l.bullet()
@@ -240,7 +241,7 @@ func (s *stories) add(text string) {
 	s.fresh = false
 }
 
-// end takes over the story that was read.
+// end adds the current story.
 func (s *stories) end() {
 	if s.it == nil {
 		return
