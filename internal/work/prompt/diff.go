@@ -62,8 +62,7 @@ func splitDiff(diff string) []string {
 	return append(files, diff[begin:])
 }
 
-// fair shares bytes among files: nobody gets more than the largest equal
-// share that can be had.
+// fair distributes bytes among files: no file gets more than the largest possible equal share.
 func fair(files []string, bytes int) []int {
 	order := make([]int, len(files))
 	for i := range order {
@@ -86,7 +85,7 @@ func wholeLines(text string, bytes int) string {
 	return text[:strings.LastIndexByte(text[:max(0, bytes)], '\n')+1]
 }
 
-// diffPath names the file of a part of a diff.
+// diffPath returns the file of a part of a diff.
 func diffPath(part string) string {
 	first, _, _ := strings.Cut(part, "\n")
 	first = strings.TrimPrefix(first, "diff --git ")
