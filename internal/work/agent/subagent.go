@@ -165,7 +165,7 @@ func emptyReport(r SubagentReport) bool {
 	return len(r.Places) == 0 && !strings.Contains(text, "|") && strings.Contains(blankReports, "|"+text+"|")
 }
 
-// Send implements [tool.Scouts].
+// Send implements [tool.Subagents].
 func (s *Subagents) Send(question string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +193,7 @@ func (s *Subagents) Send(question string) (string, error) {
 	return fmt.Sprintf("scout %d is looking into it; you are told when it reports", c.n), nil
 }
 
-// Show implements [tool.Scouts].
+// Show implements [tool.Subagents].
 func (s *Subagents) Show(ctx context.Context, id string, wait time.Duration) (string, error) {
 	if id == "" {
 		s.await(ctx, wait)
@@ -248,7 +248,7 @@ func (s *Subagents) await(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// Stop implements [tool.Scouts].
+// Stop implements [tool.Subagents].
 func (s *Subagents) Stop(id string) (string, error) {
 	c, err := s.find(id)
 	if err != nil {

@@ -213,7 +213,8 @@ func (w *work) evidenceOfSameCommand(ctx context.Context, g gate.Gate, hash stri
 	for _, commit := range []string{w.a.Base, w.view.Goal.Base} {
 		said = append(said, w.Worker.Judge.Bases.Known(ctx, commit)...)
 	}
-	for _, c := range w.task.Criteria { // if it does not compile for one criterion, it may for another
+	// code that does not compile for one criterion compiles for none
+	for _, c := range w.task.Criteria {
 		if o, command := detect.Accept(c); command {
 			gates = append(gates, o)
 			said = append(said, w.ran[o.Name+"\x00"+hash])

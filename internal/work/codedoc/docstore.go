@@ -45,7 +45,7 @@ func (s DocStore) Load() (docs []Doc, problems []Problem, err error) {
 	if err != nil {
 		return nil, nil, disk.WrapError("read the documents", err)
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	for _, t := range Topics() {
 		name := path.Join(Dir, t.Name+".md")
 		data, err := load(root, name)
@@ -224,7 +224,7 @@ func (s DocStore) hides(d Doc) bool {
 	if err != nil {
 		return true // unknown: assume that it is hidden
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	return slices.ContainsFunc(d.From, func(f Source) bool { return rules.Name(f.Path) != "" || rules.Ignored(root, f.Path) })
 }
 

@@ -334,7 +334,7 @@ func (x index) find(from, name string, near bool) (int, string) {
 			}
 		}
 	}
-	// skip the prefix outside of the repository: a module's or a crate's name
+	// skip the first parts of the name: a module's or a crate's name
 	for first := range parts {
 		rest := strings.Join(parts[first:], "/")
 		for _, root := range []string{"", "src/"} {
@@ -346,7 +346,8 @@ func (x index) find(from, name string, near bool) (int, string) {
 			}
 		}
 	}
-	for last := len(parts); last >= 2; last-- { // skip the prefix inside the repository: src/main/java
+	// the directory may be below others, such as src/main/java
+	for last := len(parts); last >= 2; last-- {
 		if dir := x.dirs[strings.Join(parts[:last], "/")]; dir != "" {
 			if i, ok := x.whole[path.Join(append([]string{dir}, parts[last:]...)...)]; ok {
 				return i, ""

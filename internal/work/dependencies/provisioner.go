@@ -45,7 +45,7 @@ type Provisioner struct {
 	User     string   // the user's own checkout; empty: none
 	Settings Settings
 	Timeout  time.Duration // of one install command
-	Mark     string        // names the owner to [sandbox.Sweep]
+	Mark     string        // names the owner for proc.Sweep
 	Mask     func([]byte) []byte
 	// Reach opens the allowed network access for an install command, and reports whether any is
 	// allowed. Nil: none is.

@@ -170,7 +170,7 @@ func (c *conversation) permit(ctx context.Context, asked stream.Call) string {
 		}
 		was = c.calls[asked.ID]
 	}
-	if !was.judged.Refused { // a call that runs without being asked for was refused
+	if !was.judged.Refused { // a refused call that runs all the same stays refused
 		was.judged = j
 	}
 	c.calls[asked.ID] = was

@@ -47,8 +47,8 @@ func (w WrittenFiles) expectations() []string {
 	return all
 }
 
-// recorded marks a gate whose tests wrote their own expectations as inconclusive: any result
-// would have passed.
+// recorded fails a gate whose tests wrote their own expectations: any result would have
+// passed.
 func recorded(e nexus.Evidence, written WrittenFiles, res sandbox.Result) nexus.Evidence {
 	files := written.expectations()
 	line := stack.RecordedExpectations(string(res.Stdout) + "\n" + string(res.Stderr))

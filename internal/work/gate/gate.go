@@ -107,7 +107,7 @@ type Runner struct {
 	Env                []string // the whole environment; see [Prepare]
 	Readable, Writable []string
 	Timeout            time.Duration // of a gate without its own; 0 means none but the context's
-	Mark               string        // names the owner to [sandbox.Sweep]
+	Mark               string        // names the owner for proc.Sweep
 	Versions           *ToolVersions // caches tool versions; nil: asked each time
 
 	// Own gives a gate that runs code of the tree separate caches that no such code wrote, and a
@@ -146,7 +146,7 @@ type Runner struct {
 	// An error ends the pass. May be nil.
 	Judged func(e nexus.Evidence, cached bool) error
 	// Reset restores the tree. It is called after each gate that ran, because a gate may write.
-	// Bare also removes ignored files: it is called so before and after the gates of the Go
+	// Bare also removes ignored files: Reset is called with it before and after the gates of Go
 	// tools, which read any file. Files that the project's own commands create for each other
 	// stay, like dependencies that one installs and the next needs. May be nil.
 	Reset func(ctx context.Context, bare bool) error
@@ -261,8 +261,8 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 	return e, nil
 }
 
-// rewrote marks a gate that changed files which it should only read as not judged: its
-// findings are outdated.
+// rewrote marks the evidence of a gate that changed files which it should only read as
+// unverifiable: its findings are outdated.
 func rewrote(e nexus.Evidence, files []string) nexus.Evidence {
 	if len(files) == 0 {
 		return e

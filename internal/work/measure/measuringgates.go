@@ -34,8 +34,8 @@ const ofTests = coverGate + ": "
 // short limits a measurement that was not requested.
 const short = 2 * time.Minute
 
-// measuringGates returns the gates that measure a tree beside the given gates; run tells
-// whether the tree is the result of a run.
+// measuringGates returns the gates that measure a tree beside the given gates; run is set
+// if the tree is the result of a run.
 func (m *Meter) measuringGates(rows []gate.Gate, run bool) []gate.Gate {
 	if m == nil {
 		return nil

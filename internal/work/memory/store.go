@@ -108,7 +108,7 @@ func read(top, dir string, shared bool) (all []StoredEpisode, problems []Problem
 	if err != nil {
 		return nil, nil, disk.WrapError("read the memory", err)
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	if err := disk.CheckNoLinks(root, dir+"/"); err != nil {
 		return nil, []Problem{problem(dir, err)}, nil
 	}
@@ -219,9 +219,9 @@ func (s Store) hides(paths ...string) bool {
 	}
 	root, err := os.OpenRoot(s.Repo)
 	if err != nil {
-		return true // nobody can tell
+		return true // unknown: assume that it is hidden
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	return slices.ContainsFunc(paths, func(p string) bool { return rules.Ignored(root, p) })
 }
 
@@ -373,7 +373,7 @@ func (s Store) text(k StoredEpisode) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	return load(root, name)
 }
 

@@ -331,7 +331,7 @@ func ids(all []spec.Statement) string {
 	return strings.Join(words, ", ")
 }
 
-// leftOpen tells the planner that the goal is vague and was not clarified.
+// leftOpen returns the instructions for a vague goal that was not clarified.
 func leftOpen(why string) string {
 	if why == "" {
 		return ""

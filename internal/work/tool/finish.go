@@ -49,7 +49,7 @@ const explains = `,"explains":{"type":"array","maxItems":200,"description":"dele
 	`"items":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":1000},"why":{"type":"string","minLength":1,"maxLength":1000}},` +
 	`"required":["name","why"],"additionalProperties":false}}`
 
-// learned are the fields of finish for the repository's memory; see [episode.Learned], which
+// learned are the fields of finish for the repository's memory; see [memoryentry.Learned], which
 // parses them leniently.
 const learned = `,"learned":{"type":"array","description":"up to 3 facts that the next agent here needs and the code does not show; usually none",` +
 	`"items":{"type":"object","properties":{"kind":{"type":"string","description":"decision, pattern, gotcha, fix or review"},"text":{"type":"string"},` +

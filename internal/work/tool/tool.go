@@ -62,7 +62,7 @@ type Env struct {
 	Caches   []string
 	Writable []string // further directories that commands may write to
 	Tmp      string   // directory that is mounted as /tmp; empty: a fresh one for each command
-	Mark     string   // names the owner of commands; see sandbox.Sweep
+	Mark     string   // names the owner of commands; see proc.Sweep
 	Writes   bool     // false: the tree is read-only
 	Theirs   bool     // the tree is a person's own checkout
 	// the role's prompt mentions that violations of the rule are possible and are undone

@@ -16,7 +16,7 @@ type caches struct {
 
 // At returns the tree for a model's path: one of the caches if the path is absolute and inside
 // it, this tree for all others. A cache is never written; its names are relative to it, and
-// [Tree.Name] adds its directory. Files that are hidden in the worktree are hidden there as
+// [Tree.name] adds its directory. Files that are hidden in the worktree are hidden there as
 // well, and no link leads out of it.
 func (t *Tree) At(name string) *Tree {
 	if !path.IsAbs(name) || t.beside == nil || strings.ContainsRune(name, 0) || name == t.Dir || strings.HasPrefix(name, t.Dir+"/") {
