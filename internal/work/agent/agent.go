@@ -75,8 +75,8 @@ type Brief struct {
 	About   string // a subagent's question; empty for other sessions
 	Role    Role
 	Model   string     // provider/model
-	Tier    nexus.Tier // of the model, for accounting
-	System  string     // the same whenever the session continues
+	Tier    nexus.Tier // tier of the model, for accounting
+	System  string     // system prompt, the same whenever the session continues
 
 	Messages []llm.Message   // so far; see [LoadMessages]
 	After    nexus.SessionID // session whose conversation this one continues at its start; empty: none

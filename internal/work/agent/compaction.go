@@ -15,11 +15,13 @@ import (
 
 // Limits of compaction.
 const (
-	fullPercent   = 70    // of the model's context, if the limits set nothing
+	// percent of the model's context from which a conversation is compacted, if the limits set
+	// nothing
+	fullPercent   = 70
 	keepTurns     = 4     // last turns, which are kept word for word
 	progress      = 2     // turns after which a compaction counts as effective
 	maxRow        = 2     // consecutive compactions without effect
-	summaryTokens = 2_048 // of a summary
+	summaryTokens = 2_048 // most tokens of a summary
 )
 
 // contextUsage is the size of the context at the model's last answer.

@@ -23,7 +23,7 @@ const summaryRequest = summaryPrefix + "this conversation is about to be shorten
 
 const (
 	stubFrom     = 400   // smallest result or input text, in bytes, that is replaced by a stub
-	summaryBytes = 8_000 // of a summary
+	summaryBytes = 8_000 // most bytes of a summary
 	maxListed    = 60    // calls that are named if there is no summary
 )
 

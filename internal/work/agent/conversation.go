@@ -40,8 +40,8 @@ type conversation struct {
 	taken    int               // turns of the session, including earlier stretches
 	hops     int               // changes of model since the last call that succeeded
 	waited   time.Duration     // wait for the present model since then
-	failures map[llm.Class]int // of calls since the last that succeeded
-	usage    nexus.Usage       // of this stretch
+	failures map[llm.Class]int // failed calls since the last that succeeded, by class
+	usage    nexus.Usage       // usage of this stretch
 	held     contextUsage      // context size that the model reported
 	barren   int               // number of messages below which compacting has no effect
 	facts    []nexus.Fact
@@ -116,7 +116,7 @@ func (c *conversation) startOrResume(ctx context.Context) (*ending, error) {
 	case len(c.messages) == 0:
 		return nil, errors.New("a session needs a first message")
 	case c.track.Handin != nil:
-		return c.submissionEnding(c.track.Handin), nil // its end is recorded already
+		return c.submissionEnding(c.track.Handin), nil // the end of the session is recorded already
 	case c.messages[len(c.messages)-1].From == llm.Assistant:
 		end, err := c.handleMissingCall("", c.messages[len(c.messages)-1], "")
 		return c.close(ctx, end, err)
@@ -310,7 +310,7 @@ func (c *conversation) sendWithGuidance(text, why string, g Guidance) error {
 		return err
 	}
 	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.PlacesOf(g.Comments), Memory: c.Memory, Manifest: manifest})
-	c.Memory, c.Items = nil, nil // of the first message only
+	c.Memory, c.Items = nil, nil // they belong to the first message only
 	return nil
 }
 

@@ -90,7 +90,7 @@ func (c *conversation) switchModel(ctx context.Context, name, why string) error 
 		return fmt.Errorf("the model to continue with, %s, is not available", name)
 	}
 	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Model, To: name, Why: why})
-	c.releasePass() // it was for the previous model
+	c.releasePass() // the permit was for the previous model
 	c.use(c.Choices[i])
 	c.Foreign, c.waited = len(c.messages), 0
 	c.Compact.Row = 0 // another model may have a smaller context, and counts tokens differently

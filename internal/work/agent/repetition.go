@@ -74,7 +74,7 @@ func (t *repetition) see(m llm.Message) {
 		t.Cut++
 	case strings.HasPrefix(text, strings.TrimSpace(nudgeMalformed)):
 		t.Malformed++
-		t.Silent-- // it was an answer with calls
+		t.Silent-- // the turn was an answer with calls
 	case !results && !strings.HasPrefix(text, nudgePrefix) && !strings.HasPrefix(text, compactionNote):
 		*t = repetition{}
 	}

@@ -63,7 +63,7 @@ func (w *work) independent(ctx context.Context) ([]int, error) {
 // independentTest is a check of a criterion by an agent that did not see the change.
 type independentTest struct {
 	nexus.CriterionCheck
-	Text string `json:"text,omitzero"` // of its file
+	Text string `json:"text,omitzero"` // text of its file
 }
 
 // reproduce asks an agent that sees the goal and the base, and nothing of the change, to write

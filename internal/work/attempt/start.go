@@ -48,7 +48,7 @@ func (w *work) open(ctx context.Context, start string) error {
 	}
 	fresh := w.a.Snapshot.Commit == ""
 	commit, hash := tree.Last()
-	if fresh && w.a.Since != "" { // it starts from a merge that no fact names
+	if fresh && w.a.Since != "" { // the worktree starts from a merge that no fact names
 		if err := w.record(ctx, nexus.TreeSnapshotted{Attempt: w.a.ID, Commit: commit, Tree: hash}); err != nil {
 			return err
 		}

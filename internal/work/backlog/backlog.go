@@ -47,7 +47,7 @@ func (s Store) starting(id string) bool {
 
 // Problem is a file that is no valid item, with the reason.
 type Problem struct {
-	File string `json:"file"` // with the line
+	File string `json:"file"` // path of the file, with the line
 	Why  string `json:"why"`
 	Hint string `json:"hint,omitzero"`
 

@@ -24,7 +24,7 @@ func SuspectsInTree(ctx context.Context, repo git.Repo, base string) ([]nexus.Fi
 	for _, p := range paths {
 		if !tamper.AffectsChecks(p) {
 			if rest++; rest > maxFiles {
-				files = append(files, tamper.File{Path: p}) // its name counts
+				files = append(files, tamper.File{Path: p}) // its name is enough
 				continue
 			}
 		}

@@ -25,7 +25,7 @@ func OnlyRenames(ctx context.Context, repo git.Repo, base, commit string, only f
 		was := c.Path
 		switch {
 		case moved[c.Path] != "":
-			continue // it is compared at its new path
+			continue // the file is compared at its new path
 		case from[c.Path] != "":
 			was = from[c.Path]
 		case c.Status != "M":

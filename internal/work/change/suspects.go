@@ -55,7 +55,7 @@ func suspects(ctx context.Context, repo git.Repo, from, to string) ([]nexus.Find
 	for _, c := range changed {
 		if !tamper.AffectsChecks(c.Path) {
 			if rest++; rest > maxFiles {
-				files = append(files, tamper.File{Path: c.Path}) // its name counts
+				files = append(files, tamper.File{Path: c.Path}) // its name is enough
 				continue
 			}
 		}

@@ -26,26 +26,26 @@ const Dir = ".nexus/docs"
 
 // Limits of a document.
 const (
-	MaxText    = 16 << 10 // bytes of its text
-	maxFile    = 64 << 10 // bytes
+	MaxText    = 16 << 10 // most bytes of its text
+	maxFile    = 64 << 10 // most bytes of its file
 	maxSources = 60
 )
 
 // Source is a source file of a document.
 type Source struct {
 	Path string `json:"path"`
-	Blob string `json:"blob"` // its git object at that time
+	Blob string `json:"blob"` // git object of the file at that time
 }
 
 // Doc is a document. One without a head has no sources and no commit: a person wrote it.
 type Doc struct {
-	Name   string   `json:"name"` // of its file, without the extension
+	Name   string   `json:"name"` // name of its file, without the extension
 	Made   string   `json:"made,omitzero"`
 	Commit string   `json:"commit,omitzero"`
 	From   []Source `json:"from,omitempty"`
 	Text   string   `json:"-"` // Markdown
 
-	sum string // of the generated text
+	sum string // hash of the generated text
 }
 
 // Edited reports whether a person wrote the text, or changed it.

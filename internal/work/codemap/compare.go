@@ -10,9 +10,9 @@ type Name struct {
 
 // Compared describes the effects of a change on the names that a file declares for others.
 type Compared struct {
-	Made    []Name // by line
-	Changed []Name // by line
-	Gone    []Name // by their previous line
+	Made    []Name // new names, by line
+	Changed []Name // names with another signature, by line
+	Gone    []Name // removed names, by their previous line
 }
 
 // Compare compares the names that a file declares for others before and after a change. The

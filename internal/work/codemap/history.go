@@ -16,11 +16,11 @@ import (
 // Thresholds for files that change together, and limits of the text about them.
 const (
 	leastTogether = 3   // commits that changed both
-	leastShare    = 0.3 // of the commits that changed the other
+	leastShare    = 0.3 // least share of the commits that changed the other
 	hugeCommit    = 30  // files; a commit with more files says little about their relation
-	maxTogether   = 6   // files
+	maxTogether   = 6   // most files that are listed
 	maxCommits    = 5
-	maxSubject    = 100 // characters
+	maxSubject    = 100 // most characters of a commit's subject
 	historyBytes  = 1_500
 )
 
@@ -28,8 +28,8 @@ const (
 type CoChange struct {
 	File    string `json:"file"`
 	With    string `json:"with"`
-	Commits int    `json:"commits"` // that changed both
-	Of      int    `json:"of"`      // that changed With
+	Commits int    `json:"commits"` // number of commits that changed both
+	Of      int    `json:"of"`      // number of commits that changed With
 }
 
 // Commit is a commit that changed one of the requested files.
@@ -37,7 +37,7 @@ type Commit struct {
 	ID      string   `json:"id"`
 	Day     string   `json:"day"`
 	Subject string   `json:"subject"`
-	Files   []string `json:"files"` // those of the requested files
+	Files   []string `json:"files"` // the requested files that it changed
 }
 
 // History is the history of some files.

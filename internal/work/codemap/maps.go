@@ -21,7 +21,7 @@ type Maps struct {
 	Commits int // commits of the history that are read; 0: none
 
 	mu     sync.Mutex          // guards the fields below
-	survey *Survey             // of the last requested commit
+	survey *Survey             // survey of the last requested commit
 	past   []git.HistoryCommit // the history of landed
 	landed string              // commit; empty: none was requested
 }

@@ -19,7 +19,7 @@ import (
 // Place is a line of a file.
 type Place struct {
 	File string `json:"file"`
-	Line int    `json:"line"` // from 1
+	Line int    `json:"line"` // line number, from 1
 	In   string `json:"in,omitempty"`
 	Text string `json:"text"`
 }

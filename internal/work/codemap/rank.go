@@ -47,14 +47,14 @@ func under(dir, file string) bool { return strings.HasPrefix(file, dir+"/") }
 
 // The weights of a file's score.
 const (
-	ofGoal   = 0.4  // of a word of the goal, relative to one of the task
+	ofGoal   = 0.4  // weight of a word of the goal, relative to one of the task
 	inPath   = 2.5  // a word in its path
 	inName   = 1.5  // a word in the name of a declaration
 	planned  = 1000 // the plan names it
 	landed   = 1.5  // it changed since the run began
-	ofTests  = 0.4  // of a test, relative to the tested file
+	ofTests  = 0.4  // weight of a test, relative to the tested file
 	ofOwn    = 3.0  // of a file of the task's package, relative to a package that this needs
-	ofOther  = 0.3  // of a file of any other package
+	ofOther  = 0.3  // weight of a file of any other package
 	saturate = 1.2  // how soon repeated words count less
 	slope    = 0.6  // how much a long file counts less
 	least    = 0.3  // share of the best file's score below which a file is not shown

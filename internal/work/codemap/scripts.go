@@ -11,7 +11,7 @@ import (
 // Script is a file at the root of a repository that names commands.
 type Script struct {
 	Run   string   // prefix that starts one of them, such as npm run
-	Names []string // in the order of the file, if it has one
+	Names []string // names of the commands, in the order of the file, if it has one
 	More  int      // number of omitted names
 }
 

@@ -16,12 +16,12 @@ import (
 // Limits of reading a tree. These limits, and no clock, end a survey, so that its result is
 // the same each time.
 const (
-	maxRead  = 3_000     // files
-	maxBytes = 16 << 20  // of all files
-	maxFile  = 512 << 10 // bytes of one
+	maxRead  = 3_000     // most files that are read
+	maxBytes = 16 << 20  // most bytes of all files
+	maxFile  = 512 << 10 // most bytes of one file
 	maxShown = 200_000   // files of a tree; further files are ignored
 
-	maxFollowed = 2_000 // files that differ from an earlier survey's
+	maxFollowed = 2_000 // most files that may differ from an earlier survey's
 )
 
 // file is one file of a tree.
@@ -37,7 +37,7 @@ type file struct {
 // Survey is the survey of one commit. It never changes.
 type Survey struct {
 	commit string
-	files  []file // by path
+	files  []file // files, ordered by path
 	langs  []language
 	beyond int        // files that were not read
 	hidden ignore.Set // files that are hidden from agents
@@ -202,7 +202,7 @@ func (s *Survey) read(ctx context.Context, repo git.Repo, earlier *Survey) error
 		return cmp.Compare(strings.Count(s.files[a].path, "/"), strings.Count(s.files[b].path, "/"))
 	})
 	chosen = chosen[:min(len(chosen), maxRead)]
-	known := map[string]outline{} // by language and blob
+	known := map[string]outline{} // outlines by language and blob
 	if earlier != nil {
 		for _, f := range earlier.files {
 			if f.lines > 0 {

@@ -15,8 +15,8 @@ type word struct {
 }
 
 const (
-	shortest = 2       // characters of a word
-	longest  = 40      // characters of one
+	shortest = 2       // least characters of a word
+	longest  = 40      // most characters of a word
 	mostHits = 1 << 12 // limit of the count of a word in a file
 )
 

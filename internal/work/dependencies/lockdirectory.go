@@ -21,7 +21,7 @@ type LockDirectory struct {
 	stack.Install
 	Dir  string // "." for the root
 	File string // the lock file, relative to the tree
-	text string // of the lock file
+	text string // text of the lock file
 	sum  string // hash of everything in the tree that the packages depend on
 
 	// directories below with their own lock file of the same family, whose packages are separate

@@ -44,7 +44,7 @@ type Provisioner struct {
 	Git      git.Repo // the private clone, which has every tree that is prepared
 	User     string   // the user's own checkout; empty: none
 	Settings Settings
-	Timeout  time.Duration // of one install command
+	Timeout  time.Duration // time limit of one install command
 	Mark     string        // names the owner for proc.Sweep
 	Mask     func([]byte) []byte
 	// Reach opens the allowed network access for an install command, and reports whether any is
@@ -52,14 +52,15 @@ type Provisioner struct {
 	Reach  func(ecosystem string, c *sandbox.Command) bool
 	Caches usercache.User // the caches of the user's tools
 
-	mu       sync.Mutex                 // guards the fields below
-	looked   map[string][]LockDirectory // by tree
-	foreign  map[string][]git.Submodule // by tree
-	lends    map[string]bool            // by the hash of a lock directory
-	envs     map[string]string          // contents of environments that are only lent, by the same key
-	given    map[string]Failure         // by key
+	mu      sync.Mutex                 // guards the fields below
+	looked  map[string][]LockDirectory // lock directories, by tree
+	foreign map[string][]git.Submodule // submodules, by tree
+	// whether its packages may be lent, by the hash of a lock directory
+	lends    map[string]bool
+	envs     map[string]string  // contents of environments that are only lent, by the same key
+	given    map[string]Failure // failed installations, by key
 	versions map[string]string
-	ready    map[string]TreeEnvironment // by directory of the tree
+	ready    map[string]TreeEnvironment // prepared environments, by directory of the tree
 }
 
 // Tree is a directory that holds exactly the git tree Hash.
@@ -70,7 +71,7 @@ type Tree struct {
 
 // TreeEnvironment is the environment that a tree received.
 type TreeEnvironment struct {
-	Key    string // of everything together; empty if nothing is needed
+	Key    string // key of everything together; empty if nothing is needed
 	Failed []Failure
 	says   map[string]string // each gate's command with its scripts, by its name
 	words  []string

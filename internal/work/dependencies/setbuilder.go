@@ -356,7 +356,7 @@ func found(root string, p LockDirectory) []string {
 
 // relative returns a path below a directory in git's form.
 func relative(root, at string) string {
-	rel, _ := filepath.Rel(root, at) // at is below root
+	rel, _ := filepath.Rel(root, at) // cannot fail, as at is below root
 	return filepath.ToSlash(rel)
 }
 

@@ -34,7 +34,7 @@ type opinion struct {
 	Reason    string          `json:"reason"`
 }
 
-const maxSize = 1 << 20 // bytes of a diagnosis
+const maxSize = 1 << 20 // largest diagnosis in bytes
 
 // parse reads a diagnosis. The caller removes opinions about criteria that were not asked
 // about.

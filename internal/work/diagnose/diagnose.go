@@ -72,7 +72,7 @@ type examinedCriterion struct {
 	fault     *nexus.CriterionFault
 	criterion nexus.Criterion
 	gate      gate.Gate
-	red       nexus.Evidence // of the last tree
+	red       nexus.Evidence // result on the last tree
 	diff      string         // change that turned it red, if known and if it changes the check
 }
 

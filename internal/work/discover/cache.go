@@ -31,7 +31,7 @@ const mostKept = 8
 type entry struct {
 	StrategyResult
 	At       time.Time         `json:"at"`
-	Versions map[string]string `json:"versions"` // of the programs that it ran
+	Versions map[string]string `json:"versions"` // versions of the programs that it ran
 }
 
 func (s *SourceTree) dir() string { return filepath.Join(s.o.State, "discover") }
@@ -177,9 +177,10 @@ func (s *SourceTree) version(name string) string {
 
 // ranking is the cached data about a commit's files.
 type ranking struct {
-	Commit     string                         `json:"commit"`
-	Changes    map[string]finding.FileChanges `json:"changes"`
-	Dependants map[string]int                 `json:"dependants"` // of the requested files
+	Commit  string                         `json:"commit"`
+	Changes map[string]finding.FileChanges `json:"changes"`
+	// numbers of dependents of the requested files
+	Dependants map[string]int `json:"dependants"`
 }
 
 // mostAsked limits for how many files the dependents are counted.

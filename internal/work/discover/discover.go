@@ -31,10 +31,10 @@ type Cost string
 
 // The costs, the cheapest first.
 const (
-	Cheap Cost = "cheap"   // it reads files and the history
-	Tools Cost = "tools"   // it runs the project's own tools, in the sandbox
-	Asks  Cost = "network" // it sends requests to external servers
-	Model Cost = "model"   // it pays for a model
+	Cheap Cost = "cheap"   // reads files and the history
+	Tools Cost = "tools"   // runs the project's own tools, in the sandbox
+	Asks  Cost = "network" // sends requests to external servers
+	Model Cost = "model"   // calls a paid model
 )
 
 // Strategy is one way to find work.
@@ -100,7 +100,7 @@ type Options struct {
 	Seen    func(ctx context.Context) ([]flaky.FlakyTest, error) // tests that were flaky; nil: none
 	Plugins func(ctx context.Context, open func(context.Context) (*Checkout, error)) ([]finding.Finding, error)
 	Issues  func(ctx context.Context) ([]Issue, string, error)
-	// with its cost, also on failure
+	// findings of a model, with the cost, also on failure
 	Ideas  func(ctx context.Context, b *Checkout) ([]finding.Finding, nexus.Money, error)
 	Folder Folder
 

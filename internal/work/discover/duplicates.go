@@ -24,7 +24,7 @@ const leastCopy = 200
 // codeLine is a line of code.
 type codeLine struct {
 	text  string
-	n     int  // from 1
+	n     int  // line number, from 1
 	exact bool // the text equals the line in the file
 }
 

@@ -20,7 +20,7 @@ import (
 // danger is a pattern of code that is often a mistake.
 type danger struct {
 	ends    []string
-	pattern string // for Go and for grep -E
+	pattern string // pattern for Go and for grep -E
 	but     string // pattern of matching lines that are fine, likewise; empty: none
 	what    string
 	level   nexus.Priority

@@ -26,7 +26,7 @@ import (
 // Limits of reading a tree.
 const (
 	mostFiles = 50_000
-	mostText  = 512 << 10 // of a file, in bytes
+	mostText  = 512 << 10 // largest file, in bytes
 )
 
 // file is a file of the tree.

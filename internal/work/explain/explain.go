@@ -47,7 +47,7 @@ type Event struct {
 type Case struct {
 	About  string   // the run or the task, with its state
 	Causes []string // known causes
-	Events []Event  // of the run, or of the task, in order
+	Events []Event  // events of the run, or of the task, in order
 }
 
 // Message returns the message to an explainer. If it would be too long, the middle of the

@@ -33,7 +33,7 @@ const (
 )
 
 const (
-	maxShown   = 30_000 // bytes stored of a result
+	maxShown   = 30_000 // most bytes of a result that are stored
 	recordTime = time.Minute
 )
 
@@ -59,9 +59,9 @@ type conversation struct {
 	closed nexus.AgentEnded
 	facts  []nexus.Fact
 	turn   int
-	usage  nexus.Usage // of this stretch
+	usage  nexus.Usage // usage of this stretch
 	left   time.Duration
-	clock  *clock // of the current prompt
+	clock  *clock // clock of the current prompt
 	faults map[nexus.Fault]int
 	unread int // consecutive messages without a submission
 
@@ -441,7 +441,7 @@ func (c *conversation) deliver(text, why string, g agent.Guidance) error {
 	c.facts = append(c.facts, nexus.PromptSent{
 		Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.PlacesOf(g.Comments), Memory: c.Memory, Manifest: manifest,
 	})
-	c.Memory, c.Items = nil, nil // of the first message only
+	c.Memory, c.Items = nil, nil // they belong to the first message only
 	c.noteUndelivered(text)
 	return nil
 }

@@ -25,7 +25,7 @@ func (c *conversation) recordEvent(ctx context.Context, e stream.Event) error {
 		}
 		f := nexus.AgentOpened{Session: c.Session, Agent: c.Agent, ID: e.ID, Resumed: e.ID == c.opened.ID, Model: e.Model, Version: e.Version}
 		if e.ID != c.opened.ID {
-			c.closed = nexus.AgentEnded{} // its counts start again
+			c.closed = nexus.AgentEnded{} // the program's counts start again
 		}
 		c.opened = f
 		c.facts = append(c.facts, f)

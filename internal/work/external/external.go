@@ -36,7 +36,7 @@ type Agent interface {
 
 // Brief describes a stretch of a session: agent, task, and limits.
 type Brief struct {
-	Agent    string // its name
+	Agent    string // name of the agent
 	Session  nexus.SessionID
 	Attempt  nexus.AttemptID
 	Task     nexus.TaskID
@@ -91,7 +91,8 @@ func Run(ctx context.Context, a Agent, b Brief, d agent.Recorder, s agent.Store)
 	}
 	if b.Old != nil {
 		if b.Old.Over && b.Next == "" {
-			return agent.Outcome{Outcome: b.Old.Outcome, Why: b.Old.Why}, nil // its end is recorded
+			// the end of the session is recorded
+			return agent.Outcome{Outcome: b.Old.Outcome, Why: b.Old.Why}, nil
 		}
 		c.turn, c.left = b.Old.Turns, b.Limits.SessionTime-b.Old.Elapsed
 		if !c.isOtherAgent() {

@@ -17,7 +17,7 @@ import (
 
 // Limits of automatic fixes: longer work is left to the agent.
 const (
-	maxFixTime  = 2 * time.Minute // of one command
+	maxFixTime  = 2 * time.Minute // time limit of one command
 	maxFixFiles = 200             // files per command
 	maxFixBytes = 4 << 20         // largest file that is guarded, in bytes
 )

@@ -9,11 +9,11 @@ import (
 )
 
 // Moves maps the lines of one tree to those of another one. The zero Moves changes nothing.
-type Moves map[string]movedFile // by the previous name of the file
+type Moves map[string]movedFile // key: the previous name of the file
 
 type movedFile struct {
 	name  string      // present name
-	hunks []movedHunk // in the order of their lines
+	hunks []movedHunk // ranges in the order of their lines
 }
 
 // movedHunk is a range of previous lines, and the range of present lines that replaced it.

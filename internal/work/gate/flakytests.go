@@ -18,7 +18,7 @@ import (
 
 // Limits of reruns that distinguish flaky tests from broken ones.
 const (
-	maxReruns   = 2  // per test, on the tree and on its base
+	maxReruns   = 2  // reruns per test, on the tree and on its base
 	maxSuspects = 20 // more tests than that are broken, not flaky
 )
 

@@ -106,9 +106,10 @@ type Runner struct {
 	Mask               func([]byte) []byte
 	Env                []string // the whole environment; see [Prepare]
 	Readable, Writable []string
-	Timeout            time.Duration // of a gate without its own; 0 means none but the context's
-	Mark               string        // names the owner for proc.Sweep
-	Versions           *ToolVersions // caches tool versions; nil: asked each time
+	// time limit of a gate without its own; 0 means none but the context's
+	Timeout  time.Duration
+	Mark     string        // names the owner for proc.Sweep
+	Versions *ToolVersions // caches tool versions; nil: asked each time
 
 	// Own gives a gate that runs code of the tree separate caches that no such code wrote, and a
 	// function that deletes them afterwards. Nil: all gates share the caches of Env and Writable.

@@ -198,7 +198,7 @@ func (r Runner) knownOrRun(ctx context.Context, t Tree, g Gate, base string, kno
 		old, ok := known(t.Hash, g.Name)
 		if raw, usable := RawEvidence(old, r.Get); ok && usable && r.IsReusable(ctx, t, g, raw) {
 			if old.Base != base {
-				raw.Unsure = nil // it was found against another base
+				raw.Unsure = nil // these tests were unsure against another base
 			}
 			r.skip(g)
 			return raw, true, nil
@@ -212,7 +212,7 @@ func (r Runner) knownOrRun(ctx context.Context, t Tree, g Gate, base string, kno
 	if err != nil || e.Passed() || r.skipped == nil || bare(g) || !slices.ContainsFunc(*r.skipped, func(s Gate) bool { return s.Again == "" }) {
 		return e, false, err
 	}
-	// it may need the files that tests create
+	// g may need the files that tests create
 	if err := r.repeat(ctx, t, g, func(s Gate) bool { return s.Again == "" }); err != nil {
 		return e, false, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // RevertRequest describes a revert.
 type RevertRequest struct {
-	Branch         string // of the user's repository
+	Branch         string // branch of the user's repository
 	Before, Commit string // the range between them is reverted
 	Subject, Why   string
 	Run            nexus.RunID // the run that landed it

@@ -30,9 +30,9 @@ type CoverSums struct {
 // CoverPart is the part of a report about one module, for formats with modules: all names in
 // it begin in directories of that module. Other reports have none.
 type CoverPart struct {
-	Number int    // from 1; zero: no part
-	Name   string // of the module, in its tool's notation
-	Dir    string // of the module; empty if unknown
+	Number int    // number of the part, from 1; zero: no part
+	Name   string // name of the module, in its tool's notation
+	Dir    string // directory of the module; empty if unknown
 }
 
 // CoveredFile is the coverage of one file.

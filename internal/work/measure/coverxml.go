@@ -66,7 +66,7 @@ type document struct {
 	file     *CoveredFile
 	method   bool
 	ran      bool // a line of the method was run
-	lines    int  // of the method
+	lines    int  // number of lines of the method
 }
 
 func (x *document) open(b *builder, e xml.StartElement) {

@@ -117,7 +117,7 @@ func (m *Meter) ExtractMeasurements(gates []gate.Gate, all []nexus.Evidence, bas
 			}
 		case g.Name == coverGate && m.Rules.Command != "" && slices.Equal(g.Args, []string{"sh", "-c", m.Rules.Command}), strings.HasPrefix(g.Name, ofTests):
 			e := nexus.Evidence{Gate: g.Name, State: nexus.NotRun, Why: "an earlier gate failed"}
-			if at >= 0 && rest[at].Apart { // of a package that the change cannot break
+			if at >= 0 && rest[at].Apart { // the gate's package cannot be broken by the change
 				rest = slices.Delete(rest, at, at+1)
 				continue
 			}

@@ -30,7 +30,7 @@ type EmbeddingIndex struct {
 
 	mu     sync.Mutex // guards the fields below
 	failed bool
-	known  map[string][]float32 // by [EmbeddingIndex.key]
+	known  map[string][]float32 // vectors by [EmbeddingIndex.key]
 	fresh  bool                 // some are not stored yet
 }
 

@@ -41,7 +41,7 @@ type Store struct {
 type StoredEpisode struct {
 	memoryentry.Episode
 
-	Path   string // of its file: from the root of the repository, or absolute
+	Path   string // path of its file: relative to the root of the repository, or absolute
 	Shared bool   // it is in the repository
 }
 

@@ -40,7 +40,7 @@ type Problem struct {
 
 // Field names a part of a task that a person wrote.
 type Field struct {
-	Name string // as in a plan file
+	Name string // name as in a plan file
 	At   int    // index among several, from 1; 0: all of them
 }
 

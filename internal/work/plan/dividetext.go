@@ -25,7 +25,7 @@ func names(parts []nexus.Task, text string) int {
 type wording struct {
 	text  string
 	paths map[string]bool // words with their separators, such as db/store.go
-	words map[string]bool // in lower case, without those of file names
+	words map[string]bool // words in lower case, without those of file names
 }
 
 // words splits a text.

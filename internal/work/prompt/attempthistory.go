@@ -13,15 +13,15 @@ import (
 
 const (
 	triedTokens  = 10_000 // limit of the text about earlier attempts
-	closestBytes = 18_000 // of the best diff
-	saidBytes    = 2_000  // of one message of a person
-	lastBytes    = 3_000  // of one of the last findings
-	foundBytes   = 12_000 // of all of them
+	closestBytes = 18_000 // most bytes of the best diff
+	saidBytes    = 2_000  // most bytes of one message of a person
+	lastBytes    = 3_000  // most bytes of one of the last findings
+	foundBytes   = 12_000 // most bytes of all last findings
 	maxAttempts  = 12
 	maxDeadEnds  = 6
-	maxTries     = 6 // of a dead end
+	maxTries     = 6 // most tries of a dead end
 	maxStood     = 12
-	maxChanged   = 8 // files of an attempt
+	maxChanged   = 8 // most files of an attempt
 )
 
 // triedSections returns the sections about earlier attempts, limited to their share of the

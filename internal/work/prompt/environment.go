@@ -10,11 +10,11 @@ import (
 // while the files that it is read from do not change, so that a provider's cache keeps it.
 type Environment struct {
 	System   string // such as linux/amd64
-	Date     string // of the day on which the run began
+	Date     string // date of the day on which the run began
 	Shell    bool   // the role runs commands
 	Tmp      string // directory of its scratch files
 	Network  string // hosts that its commands may reach; empty: none
-	Gates    []Gate // in the order in which they judge
+	Gates    []Gate // gates in the order in which they judge
 	One      []string
 	Fixers   []string // commands that fix changed files before the gates
 	Mutation string   // off, warn or block; empty: off
@@ -22,7 +22,7 @@ type Environment struct {
 	Scripts  []Scripts
 	Turns    int           // answers of the model in a session; 0: unlimited
 	Rounds   int           // submissions of a task, over all its attempts; 0: not mentioned
-	Time     time.Duration // of a task; 0: unlimited
+	Time     time.Duration // time limit of a task; 0: unlimited
 	Output   int           // bytes of a command's output that are shown
 	Command  time.Duration // time limit of a command, unless it requests more
 }

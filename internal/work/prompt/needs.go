@@ -9,11 +9,11 @@ import (
 
 // Limits of a brief's section about the results of a task's needs, in bytes.
 const (
-	needsBytes = 9_000 // of all of them
-	needSaid   = 2_000 // of one agent's own words
-	leastNeed  = 600   // of one, however many there are
-	needNames  = 15    // of the names of one file
-	needFiles  = 40    // of the files of one
+	needsBytes = 9_000 // most bytes of all needs
+	needSaid   = 2_000 // most bytes of one agent's own words
+	leastNeed  = 600   // least bytes for one need, however many there are
+	needNames  = 15    // most names of one file
+	needFiles  = 40    // most files of one need
 )
 
 // Need is the result of a task that the brief's task needs.

@@ -10,7 +10,7 @@ import (
 // NextTask begins the message with which a conversation about one task continues with another.
 const NextTask = "Next task: "
 
-const laneFiles = 40 // of the changed files
+const laneFiles = 40 // most changed files that are listed
 
 // NextTaskNotice informs a coder who continues with another task in the same conversation.
 type NextTaskNotice struct {

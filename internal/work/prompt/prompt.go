@@ -34,7 +34,7 @@ const (
 	// ReviewTokens is the Limit of briefs that contain a whole part of a change.
 	ReviewTokens = 48_000
 
-	briefTokens = 24_000 // of a brief, when its Limit is zero
+	briefTokens = 24_000 // most tokens of a brief whose Limit is zero
 	lineWidth   = 300    // characters of a text that must be one line
 )
 
@@ -70,13 +70,13 @@ func system(role string, rules []Section, e Environment) []Section {
 // WorkContext is the end of a first message: the rules for the session's task, its location,
 // and a map of the repository.
 type WorkContext struct {
-	Rules []Section    // that apply to its task only
+	Rules []Section    // rules that apply to its task only
 	Told  []PluginText // texts of plugins about its task
-	Notes []Note       // of the repository's memory
+	Notes []Note       // notes from the repository's memory
 	Docs  []Doc        // about the code, see work/codedoc
 	Tests string       // existing tests of the task's files, see work/codemap; empty: none
 	Past  string       // history of the task's files, see work/codemap; empty: none
-	Dir   string       // in which its commands start; empty: not mentioned
+	Dir   string       // directory in which its commands start; empty: not mentioned
 	In    Package      // package of its task; zero: none
 	Map   string       // see work/codemap; empty: none
 }
@@ -121,7 +121,7 @@ func (h WorkContext) sections() []Section {
 // PluginText is a plugin's text about a task.
 type PluginText struct {
 	By    string // the plugin
-	Title string // of the text; may be empty
+	Title string // title of the text; may be empty
 	Text  string // empty: the section is omitted
 	Bytes int    // limit of the text
 }
@@ -260,7 +260,7 @@ type Goal struct {
 	Refused []string // people's reasons for refusing the plans before, oldest first
 	Before  string   // the last refused plan
 
-	Prior   nexus.Plan // that plan, which may be amended; no tasks: there is none
+	Prior   nexus.Plan // the last refused plan, which may be amended; no tasks: there is none
 	Planned []string   // tasks of the run to which the goal is added
 	Files   []string   // files of the goal, as a person named them
 	Limit   int64      // most tokens; 0 means 24,000

@@ -26,13 +26,13 @@ type Repair struct {
 	Exit      int
 	Why       string          // a summary; empty: none
 	Findings  []nexus.Finding // all of them
-	Told      []nexus.Finding // those that the conversation already received
+	Told      []nexus.Finding // findings that the conversation already received
 	Gone      []nexus.Finding // those of the gate in the last message that are no longer found
 	Fixed     []string        // lines that formatters and linters changed before the gates ran
 	FixedBy   string          // files, and the commands that changed them
 	Tester    string          // the tester's last summary, if the coder has not received it
 	Output    string          // the gate's output; its end is shown
-	Round     int             // of the task, if it receives more data; 0 otherwise
+	Round     int             // round of the task, if the writer receives more data; 0 otherwise
 	Places    []Excerpt       // code around the findings, in that case
 	TestsOnly bool            // the writer may change tests only
 	Unclear   bool            // the gate is not red: it was inconclusive

@@ -33,7 +33,7 @@ func Tokens(text string) int64 { return int64(len(text)+2) / 3 }
 // Part is a section in its sent form.
 type Part struct {
 	Title  string `json:"title,omitempty"`  // empty if it has no heading
-	Text   string `json:"text"`             // with its heading; empty if it was omitted
+	Text   string `json:"text"`             // text with its heading; empty if it was omitted
 	Tokens int64  `json:"tokens"`           // estimate
 	Of     int64  `json:"of,omitempty"`     // estimated tokens before the cut; 0: it was not cut
 	Why    string `json:"why,omitempty"`    // why it was cut, or does not exist yet

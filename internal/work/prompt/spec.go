@@ -24,7 +24,7 @@ func (r Research) Message() string {
 type Spec struct {
 	Session nexus.SessionID
 	Goal    string
-	Reports []Section // of researchers
+	Reports []Section // reports of researchers
 	Draft   string    // the spec so far, to be criticized or corrected
 	Wrong   []string  // problems of the draft; empty: it is to be criticized
 	Limit   int64     // most tokens; 0 means 24,000

@@ -52,7 +52,8 @@ func splitFile(file string, bytes int) []string {
 			at += h
 			continue
 		}
-		for _, c := range splitLines(h, bytes-len(head)) { // at is the head
+		// at equals head here: nothing of an earlier hunk is waiting
+		for _, c := range splitLines(h, bytes-len(head)) {
 			all = append(all, head+c)
 		}
 	}

@@ -67,7 +67,7 @@ func PersonasNamed(names []string) ([]Persona, error) {
 // Reader is one reader of one part.
 type Reader struct {
 	Persona
-	Part, Parts int // from 1; 0 if there is only one
+	Part, Parts int // number of the part from 1, and number of parts; 0 if there is only one
 	Diff        string
 }
 

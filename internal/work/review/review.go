@@ -33,9 +33,9 @@ const Gate = "review"
 const ClaimCategory = "claim"
 
 const (
-	maxHandin   = 1 << 20 // bytes
+	maxHandin   = 1 << 20 // largest submission in bytes
 	maxFindings = 100
-	maxText     = 4_000 // bytes of a message, an advice, a quote or the summary
+	maxText     = 4_000 // most bytes of a message, an advice, a quote or the summary
 	maxCategory = 40
 )
 

@@ -60,7 +60,7 @@ type fix struct {
 
 // VerifierTask is the question to a verifier.
 type VerifierTask struct {
-	Criteria []nexus.Criterion // of the task, in order
+	Criteria []nexus.Criterion // criteria of the task, in order
 	// the change touches its own tests or gates, and the verifier has to explain that
 	Explain bool
 }

@@ -14,7 +14,7 @@ import (
 
 // Target is another tool, with the file that it reads.
 type Target struct {
-	Name    string // of the tool
+	Name    string // name of the tool
 	File    string
 	Front   string // required start of the file
 	Imports bool   // it follows @path, so that nothing needs to be repeated

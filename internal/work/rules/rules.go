@@ -47,7 +47,7 @@ const (
 // Rule is an instruction file.
 type Rule struct {
 	File string // relative to the repository; ~/... for the user's own
-	Own  bool   // it is the user's, not the repository's
+	Own  bool   // the user's own, not the repository's
 	Why  RuleReason
 	// the directory, the pattern, the importing file, or the words; empty if it always applies
 	By   string
@@ -66,7 +66,7 @@ type SkippedFile struct {
 // ApplicableRules are the rules that apply, the least specific first.
 type ApplicableRules struct {
 	Rules   []Rule
-	Skills  []Skill // that can be named, and are trusted
+	Skills  []Skill // trusted skills that can be named
 	Refused []SkippedFile
 	task    bool // they apply to some files only
 }

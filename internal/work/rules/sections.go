@@ -13,8 +13,8 @@ import (
 const (
 	alwaysBytes = 8_000
 	taskBytes   = 8_000
-	skillBytes  = 4_000 // of the list of skills
-	leastBytes  = 200   // of a file that is cut
+	skillBytes  = 4_000 // most bytes of the list of skills
+	leastBytes  = 200   // least bytes of a file that is cut
 )
 
 // fit cuts the longest of the rules so that all together have at most so many bytes. If even

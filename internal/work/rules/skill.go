@@ -29,7 +29,7 @@ type Skill struct {
 	Kind        Kind
 	Name        string
 	Description string // its purpose; empty: it is not offered, only used by its name
-	File        string // as in [Rule]
+	File        string // path as in [Rule]
 	Own         bool
 	Text        string // the body
 	Tools       []string
@@ -39,16 +39,16 @@ type Skill struct {
 	place  place
 	name   string   // relative to its place
 	whole  string   // the whole file, which is trusted
-	paths  []string // it applies to work on these
+	paths  []string // patterns of files: the skill applies to work on these
 	manual bool     // only people invoke it
-	rule   bool     // it is a rule, which needs no trust
+	rule   bool     // a rule, which needs no trust
 }
 
 const (
 	maxName        = 64
 	maxDescription = 1024
 	leastWords     = 3 // words of a description that a task must contain to match it
-	leastLetters   = 5 // of such a word
+	leastLetters   = 5 // least letters of such a word
 )
 
 var skillName = pattern.Lazy(`^[a-z0-9]+(-[a-z0-9]+)*$`)

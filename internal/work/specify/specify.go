@@ -41,7 +41,7 @@ const maxTries = 3
 
 // Topic is a topic of research.
 type Topic struct {
-	Name string // of its report
+	Name string // name of its report
 	Ask  string
 }
 

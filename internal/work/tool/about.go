@@ -45,7 +45,7 @@ func About(c llm.Call) string {
 	case "finish":
 		text = in.Summary
 	default:
-		// of a server, whose fields have other meanings
+		// a server's tool, whose fields have other meanings
 		if text = in.Path; strings.HasPrefix(c.Tool, "mcp__") {
 			text = c.Tool + " " + string(c.Input)
 		}

@@ -8,7 +8,7 @@ import (
 
 const (
 	maxQuoted      = 6   // lines of the middle that are quoted
-	maxQuotedWidth = 160 // bytes of each
+	maxQuotedWidth = 160 // most bytes of each
 )
 
 // cutMiddle returns a text cut to little more than most bytes. A note in the middle describes

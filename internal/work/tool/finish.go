@@ -64,7 +64,7 @@ const SubjectLength = 72
 
 // Submission is the submission of a role without its own schema. The zero Submission is empty.
 type Submission struct {
-	Subject  string              `json:"subject"` // of the commit; empty: none
+	Subject  string              `json:"subject"` // subject of the commit; empty: none
 	Summary  string              `json:"summary"` // body of the commit
 	Explains []nexus.Explanation `json:"explains"`
 }

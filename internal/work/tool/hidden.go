@@ -28,7 +28,7 @@ type hiddenPaths struct {
 
 	mu    sync.Mutex // guards the fields below
 	found files.HiddenFound
-	was   []os.FileInfo // of the files, when they were found
+	was   []os.FileInfo // state of each file when it was found
 	born  []time.Time   // creation times; zero if unknown
 	done  bool
 	back  []string // files that were moved back and not reported yet

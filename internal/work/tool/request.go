@@ -18,8 +18,8 @@ import (
 
 // Limits of the context that an agent may request, in bytes; four count as a token.
 const (
-	mostContext = 10_000 * 4 // of one call
-	allContext  = 50_000 * 4 // of all calls of a session
+	mostContext = 10_000 * 4 // most bytes of one call
+	allContext  = 50_000 * 4 // most bytes of all calls of a session
 	around      = 200        // lines of a definition that are shown
 	places      = 20         // definitions that are shown
 )

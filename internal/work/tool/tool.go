@@ -104,7 +104,7 @@ type Env struct {
 type Tool struct {
 	Name        string
 	Description string
-	Schema      json.RawMessage // of the input, an object
+	Schema      json.RawMessage // schema of the input, an object
 	ReadOnly    bool            // changes nothing, so calls may run in parallel
 	// Run receives input that fits the schema. An error is sent to the model.
 	Run func(ctx context.Context, input json.RawMessage) (Output, error)
@@ -120,7 +120,7 @@ type Output struct {
 	Changed  bool                   // the tree may have changed
 	Finished json.RawMessage        // the agent's submission, when it is done
 	Over     string                 // the exceeded resource, if that ended it
-	Judged   nexus.Judgement        // by the policy; zero if only the role's rights count
+	Judged   nexus.Judgement        // decision of the policy; zero if only the role's rights count
 	Most     int                    // bytes that the model sees, the rest is stored; 0 means 30,000
 	Reached  []egress.DecisionCount // requested hosts, if the set does not know them
 }

@@ -81,7 +81,7 @@ func (k WriteGuard) Undo(ctx context.Context) error {
 func (k WriteGuard) over(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
 	dir = filepath.Join(filepath.Dir(k.Tree.Dir), "over")
 	for _, d := range []string{dir, dir + jobsSuffix} {
-		if err := os.RemoveAll(d); err != nil { // of an earlier session
+		if err := os.RemoveAll(d); err != nil { // the layer of an earlier session
 			return "", nil, err
 		}
 		if err := sandbox.MakeLayer(d); err != nil {

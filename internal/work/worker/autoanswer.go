@@ -27,8 +27,8 @@ const AutoName = "auto"
 const (
 	autoSure     = 0.7                // least confidence that is accepted
 	autoMost     = nexus.Dollar / 100 // most that a call may cost
-	autoTokens   = 600                // of an answer
-	autoPatience = 2 * time.Minute    // for a call
+	autoTokens   = 600                // most tokens of an answer
+	autoPatience = 2 * time.Minute    // time limit of a call
 )
 
 // AutoAnswer answers an agent's question if no person does: one call of a model, which returns
@@ -39,10 +39,11 @@ const (
 // people configured, and each is reserved in the run's budget like any other. Its answer is a
 // request like a person's: the first one counts.
 type AutoAnswer struct {
-	Triggers []string      // of the questions that it answers
+	Triggers []string      // triggers of the questions that it answers
 	After    time.Duration // time for people before it is used
 	Pick     func() (Model, error)
-	Reply    func(ctx context.Context, question, answer, why string) error // as a request of the run
+	// sends the answer as a request of the run
+	Reply func(ctx context.Context, question, answer, why string) error
 	// makes the name of a call unique
 	Mark func(question string) string
 

@@ -32,7 +32,7 @@ import (
 type ExternalAgent struct {
 	Program agentcli.Program
 	Why     string        // why it does the role's sessions, for people
-	File    string        // its program
+	File    string        // path of its program
 	Seen    []string      // directories that must be readable for it to run
 	User    string        // the user's home, from which its login is copied
 	Net     *egress.Grant // the hosts that it may reach; nil: none

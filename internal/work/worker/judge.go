@@ -276,7 +276,7 @@ type Bases struct {
 	once  sync.Once
 	turn  chan struct{} // contains a value while a worker judges a base and owns the maps
 	trees map[string]*worktree.Tree
-	known map[string]map[string]nexus.Evidence // by commit and gate
+	known map[string]map[string]nexus.Evidence // evidence by commit and gate
 
 	compared map[string]bool // commits and gates that judged the user's checkout
 }

@@ -82,7 +82,7 @@ func (j *Judge) findMemoryEdit(ctx context.Context, c JudgeRequest) (e nexus.Evi
 // have other names.
 func memories(ctx context.Context, repo git.Repo, rev string) ([]string, error) {
 	var found []string
-	trees := map[string]string{"": rev} // by path
+	trees := map[string]string{"": rev} // trees by path
 	for part := range strings.SplitSeq(memoryentry.Dir, "/") {
 		below := map[string]string{}
 		for dir, tree := range trees {

@@ -20,8 +20,9 @@ import (
 type sessionOpening struct {
 	system, first string
 	memory        []nexus.Remembered
-	parts, here   []prompt.Part       // of the system prompt, and of the end of the first message
-	warm          *sharedConversation // the shared session that it continues; nil: none
+	// parts of the system prompt, and of the end of the first message
+	parts, here []prompt.Part
+	warm        *sharedConversation // the shared session that it continues; nil: none
 }
 
 // opening returns the beginning of a new conversation.

@@ -98,7 +98,7 @@ func (w *Worker) Objections(
 }
 
 // maxTold limits the texts of all plugins in a first message.
-const maxTold = 16_000 // bytes
+const maxTold = 16_000 // most bytes of these texts
 
 // informs returns the plugins that are asked for a text for a session's first message: those
 // of coders and testers, and none for planners and judges.

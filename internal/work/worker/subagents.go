@@ -25,7 +25,7 @@ type sessionSubagents struct {
 	shop  *Sessions
 	talk  ConversationRequest
 	desk  Desk
-	base  *state.Attempt // as it was at the start of the session; never changed
+	base  *state.Attempt // the attempt at the start of the session; never changed
 	known int            // number of requested hosts at that time
 
 	mu   sync.Mutex // guards went
@@ -83,7 +83,7 @@ func (p *sessionSubagents) runSubagent(ctx context.Context, n int, question stri
 			return err
 		},
 	}
-	t.Task.Model = "" // it applies only to the task's own roles
+	t.Task.Model = "" // a task's model applies only to the task's own roles
 	old := a.Session(t.Session)
 	switch {
 	case again:

@@ -55,7 +55,7 @@ func (s *Sessions) apart(agents []*ExternalAgent, author string) []*ExternalAgen
 // switchAgent moves a session to another agent, or to a model. A model does not receive the
 // agent's calls and results: it receives the task and the last texts.
 func (s *Sessions) switchAgent(ctx context.Context, t *ConversationRequest, tier nexus.Tier, h *ExternalAgent, e *schedule.OtherModelError) error {
-	t.Next = "" // it is recorded
+	t.Next = "" // the message is recorded
 	facts := []nexus.Fact{nexus.ModelSwitched{Session: t.Session, From: h.model(), To: e.Model, Why: e.Why}}
 	agents, _ := s.External(t.Role, tier, t.Task.Model)
 	if !slices.ContainsFunc(agents, func(a *ExternalAgent) bool { return a.model() == e.Model }) {

@@ -93,7 +93,7 @@ type RelatedMode string
 const (
 	RelatedOff      RelatedMode = "off"      // never; so is the zero value
 	RelatedPerTask  RelatedMode = "task"     // before all tests
-	RelatedDeferred RelatedMode = "deferred" // in their place, until the work lands
+	RelatedDeferred RelatedMode = "deferred" // instead of all tests, until the work lands
 )
 
 // RunEnvironment is shared by all parts of a worker: the run, the clock, and the location and
@@ -118,7 +118,7 @@ type Judge struct {
 	Site  *RunEnvironment
 	Trees *worktree.Store
 
-	Gates    func(dir string) ([]gate.Gate, error) // of a tree, in order
+	Gates    func(dir string) ([]gate.Gate, error) // returns the gates of a tree, in order
 	Steps    []config.NamedStep                    // steps of the pipeline for written work
 	Related  RelatedMode                           // when the tests that a change affects run alone
 	Packages map[string]config.Package             // settings of packages of the repository
@@ -137,7 +137,7 @@ type Judge struct {
 	Caches   []string                  // build caches of the user that gates may read
 	// this program, which builds call for their cache; empty: none
 	Exe      string
-	GateTime time.Duration      // of one gate; 0: no limit of its own
+	GateTime time.Duration      // time limit of one gate; 0: none
 	CI       bool               // gates run with the variable CI; see [gate.Runner]
 	Versions *gate.ToolVersions // cached versions of tools
 
@@ -176,7 +176,7 @@ type Sessions struct {
 	Rules   *rules.Set
 	Pace    *GateForecast         // durations of gates and gates that cannot run; nil: unknown
 	Maps    *codemap.Maps         // of the repository, for the roles that receive one; nil: none
-	Memory  *memory.Retriever     // of the repository; nil for none
+	Memory  *memory.Retriever     // memory of the repository; nil: none
 	Docs    codedoc.DocStore      // documents about the code
 	Foreign *mcptools.Servers     // MCP servers whose tools agents may use; nil: none
 	Code    *code.LanguageServers // language servers for agents; nil: none

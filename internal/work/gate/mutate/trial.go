@@ -61,11 +61,11 @@ func (r Report) Count(s State) int {
 // Trial describes where and how faults are tried: in a copy of the tree for exclusive use.
 type Trial struct {
 	Dir    string
-	Runner gate.Runner   // for the copy; its Reset runs before each fault
+	Runner gate.Runner   // runner for the copy; its Reset runs before each fault
 	Gates  []gate.Gate   // only those that run tests are used
 	Seed   string        // the selection depends on it alone
 	Sample int           // limit of faults
-	Time   time.Duration // for all of them; 0: the result of [Budget]
+	Time   time.Duration // time limit of all faults; 0: the result of [Budget]
 	// Known returns a gate's known result on the tree without a fault. Nil: no result is known.
 	Known func(gate string) (nexus.Evidence, bool)
 	Now   func() time.Time

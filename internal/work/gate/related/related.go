@@ -81,7 +81,7 @@ func InsertRelated(gates []gate.Gate, choices []Choice) []gate.Gate {
 type survey struct {
 	dir     string
 	changed []string
-	files   []string // of the tree, read on first use
+	files   []string // files of the tree, read on first use
 	golang  *gosrc.Graph
 }
 

@@ -66,7 +66,7 @@ func Write(p nexus.Plan, f foreign.Format) ([]byte, []foreign.Remark, error) {
 type writer struct {
 	plan    nexus.Plan
 	waves   [][]nexus.Task
-	ids     map[nexus.TaskID]string // in the format
+	ids     map[nexus.TaskID]string // names of the tasks in the format
 	remarks []foreign.Remark
 }
 

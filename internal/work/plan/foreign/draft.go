@@ -70,11 +70,11 @@ type problem struct {
 type draft struct {
 	format   Format
 	source   Source
-	most     nexus.Size // of a task
+	most     nexus.Size // size limit of a task
 	goal     string
 	items    []*item
-	names    map[string]*item // by their folded names
-	titles   map[string]*item // by their folded titles; built once all are read
+	names    map[string]*item // items by their folded names
+	titles   map[string]*item // items by their folded titles; built once all are read
 	remarks  []Remark
 	problems []problem
 	needs    int  // number of needs

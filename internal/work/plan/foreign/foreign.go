@@ -60,9 +60,9 @@ type Kind string
 
 // The kinds of remark.
 const (
-	Lost     Kind = "lost"     // it is not in the plan
+	Lost     Kind = "lost"     // not in the plan
 	Done     Kind = "done"     // an omitted task, as it is done
-	Changed  Kind = "changed"  // it is in the plan, but was changed
+	Changed  Kind = "changed"  // in the plan, but changed
 	Question Kind = "question" // a question for a person
 )
 
@@ -70,7 +70,7 @@ const (
 type Remark struct {
 	Kind Kind   `json:"kind"`
 	File string `json:"file,omitzero"`
-	Line int    `json:"line,omitzero"` // from 1; 0 if unknown
+	Line int    `json:"line,omitzero"` // line number, from 1; 0 if unknown
 	Item string `json:"item,omitzero"` // the task's name in the file; empty: it is about the file
 	What string `json:"what"`
 	Why  string `json:"why,omitzero"`
@@ -80,7 +80,7 @@ type Remark struct {
 type Import struct {
 	Format  Format     `json:"format"`
 	File    string     `json:"file"`
-	Remarks []Remark   `json:"remarks"` // in the order of the file
+	Remarks []Remark   `json:"remarks"` // remarks in the order of the file
 	Plan    nexus.Plan `json:"-"`
 
 	places map[nexus.TaskID]place
@@ -130,7 +130,7 @@ func (i Import) first(text string) (place, bool) {
 // place is a position in a file.
 type place struct {
 	file string
-	line int // from 1; 0 if unknown
+	line int // line number, from 1; 0 if unknown
 }
 
 func (p place) String() string {
@@ -150,7 +150,7 @@ const (
 // Source is a file or a folder that may contain a plan. Nothing outside of the folder is read,
 // not even through links.
 type Source struct {
-	name string // as the person typed it
+	name string // name as the person typed it
 	dir  string // directory of the files, in the person's notation
 	data []byte // contents of the file; nil for a folder
 	file string // its name in the folder; empty for a folder

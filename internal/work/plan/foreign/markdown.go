@@ -22,7 +22,7 @@ type mdLine struct {
 	no     int
 	indent int
 	text   string // without the indent
-	code   bool   // in a code block
+	code   bool   // inside a code block
 }
 
 // scan returns the lines of Markdown, without comments.

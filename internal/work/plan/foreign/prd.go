@@ -189,7 +189,7 @@ func (o *object) routing(it *item) {
 		t.Tier = nexus.Tier(tier)
 	}
 	t.Strategy, t.Reason = nexus.Strategy(r.Text("testStrategy")), r.Text("noTestJustification")
-	if t.Strategy == "three-session-tdd-lite" { // its name in nax
+	if t.Strategy == "three-session-tdd-lite" { // nax's name of the strategy
 		t.Strategy = nexus.TDDLite
 	}
 	for _, f := range []struct {

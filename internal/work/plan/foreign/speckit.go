@@ -46,15 +46,15 @@ func (d *draft) readSpecKit() error {
 type checklist struct {
 	d        *draft
 	file     string
-	title    string           // of the document
+	title    string           // title of the document
 	phase    string           // the current phase
 	fresh    bool             // a heading ended the tasks that may run in parallel
 	current  *item            // the task whose lines are being read
-	indent   int              // of its line
+	indent   int              // indentation of its line
 	parallel bool             // whether it may run in parallel to those before it
 	groups   [][]*item        // open tasks that may run in parallel, one group after another
 	stories  map[string]*item // the last open task of each user story
-	count    int              // of tasks
+	count    int              // number of tasks
 }
 
 func (c *checklist) read(text string) {

@@ -46,11 +46,11 @@ type stories struct {
 	d         *draft
 	file      string
 	it        *item // the item whose lines are being read
-	level     int   // of its heading
+	level     int   // level of its heading
 	section   string
 	fresh     bool // the next line starts a criterion
 	boxes     int  // criteria with a checkbox
-	ticked    int  // of them
+	ticked    int  // ticked criteria
 	paragraph []string
 }
 

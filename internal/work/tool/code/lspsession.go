@@ -20,7 +20,7 @@ import (
 const (
 	maxStarts  = 2       // a server that died is started once more
 	maxWatched = 50_000  // files whose changes a server is notified of
-	maxMemory  = 4 << 30 // bytes of a server
+	maxMemory  = 4 << 30 // memory limit of a server, in bytes
 )
 
 // lspSession is a server in one session.
@@ -34,7 +34,7 @@ type lspSession struct {
 	session *lsp.Session
 	process *sandbox.Process
 	starts  int
-	stamps  map[string]stamp // of files at the last notification of the server
+	stamps  map[string]stamp // versions of files at the last notification of the server
 }
 
 // stamp identifies the version of a file.

@@ -12,14 +12,14 @@ import (
 
 const (
 	maxShown = 300 // positions, symbols or findings
-	maxWidth = 200 // bytes of a line
+	maxWidth = 200 // most bytes of a line
 )
 
 // resultWriter formats a server's results for the model. It reads the lines of code itself,
 // with the agent's rights: a server may name any file.
 type resultWriter struct {
 	tree  *files.Tree
-	texts map[string][]string // lines of files
+	texts map[string][]string // lines of the files that were read
 }
 
 // lines returns the lines of a file that agents may read.
@@ -90,7 +90,7 @@ func (p *resultWriter) places(all []lsp.Place) string {
 // Limits of the definitions that are shown.
 const (
 	maxBodies = 3   // declarations with their code
-	maxBody   = 200 // lines of each
+	maxBody   = 200 // most lines of each
 )
 
 // bodies shows declarations, the first of them with the comment above and the whole code, up

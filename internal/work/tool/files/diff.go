@@ -10,7 +10,7 @@ import (
 // Hunk is a range of replaced lines.
 type Hunk struct {
 	From, Old int // first line of the old text, from 0, and number of lines
-	To, New   int // the same of the new text
+	To, New   int // first line of the new text, from 0, and number of lines
 }
 
 // diffEffort limits the differing lines of two texts above which all text between the first

@@ -8,10 +8,10 @@ import (
 
 // Limits of the text that is compared and shown.
 const (
-	maxHave      = 20_000 // lines
+	maxHave      = 20_000 // most lines of a file that are compared
 	maxWant      = 200
 	maxShown     = 20
-	maxNearWidth = 400 // bytes of a line that is shown
+	maxNearWidth = 400 // most bytes of a line that is shown
 )
 
 // explainMiss returns why an edit's old text may not be in the file, with the most similar

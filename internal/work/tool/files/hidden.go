@@ -20,7 +20,7 @@ import (
 const maxInspected = 1 << 20
 
 const (
-	maxLook = 256 << 20 // bytes of all of them
+	maxLook = 256 << 20 // most bytes of all inspected files
 	maxWalk = 5_000_000 // entries of a tree
 )
 

@@ -18,7 +18,7 @@ func (t *Tree) Read(name string, first, limit int) (string, error) {
 
 // Lines selects lines of a text.
 type Lines struct {
-	First    int  // from 1
+	First    int  // first line, from 1
 	Limit    int  // number of lines; 0 means all
 	Numbered bool // each begins with its number and a tab
 }

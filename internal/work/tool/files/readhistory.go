@@ -25,7 +25,7 @@ type readHistory struct {
 
 // known is the remembered state of a file.
 type known struct {
-	whole uint64 // of all of it
+	whole uint64 // hash of the whole text
 	lines []uint64
 }
 

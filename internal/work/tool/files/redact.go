@@ -14,7 +14,7 @@ import (
 // Limits of searching a text for quotes.
 const (
 	maxVeiled    = 200     // files that a text names and that are compared with it
-	maxVeiledAll = 8 << 20 // bytes of them all
+	maxVeiledAll = 8 << 20 // most bytes of all these files
 	leastVeiled  = 12      // bytes of a line; a shorter one does not identify its file
 	maxKeptFiles = 50_000  // hidden files
 )

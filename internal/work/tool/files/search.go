@@ -16,7 +16,7 @@ import (
 
 const (
 	maxHits     = 200  // lines in a search result
-	maxPerFile  = 50   // of those, per file
+	maxPerFile  = 50   // lines in a search result per file
 	maxKept     = 5000 // lines that are collected
 	maxRest     = 20   // files that are named for the lines that are not shown
 	maxHitWidth = 300
@@ -177,8 +177,8 @@ func isLarge(d fs.DirEntry) bool {
 // matches collects the lines that match.
 type matches struct {
 	hits  []hit
-	files []string       // that have matches, in order
-	count map[string]int // of each
+	files []string       // files that have matches, in order
+	count map[string]int // number of matches of each file
 	more  bool           // there may be others
 }
 
@@ -281,7 +281,7 @@ func (s Finder) worth(ctx context.Context, expr string, names []string) ([]strin
 		size := 0
 		for len(names) > 0 && size < maxNames {
 			args = append(args, "./"+names[0])
-			size += len(names[0]) + 11 // and a pointer
+			size += len(names[0]) + 11 // the name and its pointer
 			names = names[1:]
 		}
 		out, err := s.Run(ctx, args, searchTime, maxOutput)

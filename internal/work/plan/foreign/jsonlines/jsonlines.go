@@ -12,14 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-const maxDepth = 64 // of JSON
+const maxDepth = 64 // nesting limit of JSON
 
 // Node is a value of a JSON file. Its line is the one on which it ends or, for an array or
 // object, starts.
 type Node struct {
 	Line   int
 	Kind   byte   // one of { [ s n b 0
-	Text   string // of a string, a number, true or false
+	Text   string // text of a string or a number, or true or false
 	Fields []Field
 	Items  []*Node
 }
@@ -120,7 +120,7 @@ type reader struct {
 	data     []byte
 	in       *json.Decoder
 	offset   int64
-	line     int // of offset
+	line     int // line at offset
 	mistakes []Mistake
 }
 

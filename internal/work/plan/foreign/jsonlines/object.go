@@ -15,7 +15,7 @@ import (
 type Object struct {
 	*Node
 
-	Name  string // of the task; empty for the file
+	Name  string // name of the task; empty for the file
 	notes Notes
 	known []string // fields that were requested
 }
