@@ -13,22 +13,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// When and how a conversation is compacted.
+// Limits of compaction.
 const (
-	fullPercent   = 70    // of the model's context, where the limits say nothing
-	keepTurns     = 4     // last ones, which stay word for word
-	progress      = 2     // turns after which a compaction has helped
-	maxRow        = 2     // compactions in a row that did not
-	summaryTokens = 2_048 // of a summary
+	// percent of the model's context from which a conversation is compacted, if the limits set
+	// nothing
+	fullPercent   = 70
+	keepTurns     = 4     // last turns, which are kept word for word
+	progress      = 2     // turns after which a compaction counts as effective
+	maxRow        = 2     // consecutive compactions without effect
+	summaryTokens = 2_048 // most tokens of a summary
 )
 
-// contextUsage is how much the model held when it answered last.
+// contextUsage is the size of the context at the model's last answer.
 type contextUsage struct {
 	tokens   int64
 	messages int
 }
 
-// size returns how many tokens the next request has, as far as one can tell.
+// size returns the estimated number of tokens of the next request.
 func (c *conversation) size() int64 {
 	if c.held.tokens == 0 || c.held.messages > len(c.messages) {
 		return llm.Tokens(llm.Estimate(c.request()))
@@ -36,26 +38,26 @@ func (c *conversation) size() int64 {
 	return c.held.tokens + messageTokens(c.messages[c.held.messages:])
 }
 
-// compactIfNeeded compacts a conversation that is about to outgrow its model, and reports
-// whether the turn begins again.
+// compactIfNeeded compacts a conversation that is about to exceed its model's context, and
+// reports whether the turn begins again.
 func (c *conversation) compactIfNeeded(ctx context.Context) (again bool, end *ending, err error) {
 	if c.Context <= 0 || len(c.messages) < c.barren || c.size() < c.compactionThreshold() {
 		return false, nil, nil
 	}
 	again, end, err = c.compact(ctx, fmt.Sprintf("it nears the %d tokens that %s can hold", c.Context, c.Model))
-	if !again { // the provider may still take it, and later there may be more to leave out
+	if !again { // the provider may still accept it, and later turns may allow another compaction
 		c.barren = len(c.messages) + 2*keepTurns
 	}
 	return again, end, err
 }
 
-// compactionThreshold returns from how many tokens on a conversation is compacted.
+// compactionThreshold returns the number of tokens from which a conversation is compacted.
 func (c *conversation) compactionThreshold() int64 {
 	full := int64(cmp.Or(c.Limits.Compact, fullPercent))
 	return min(c.Context*full/100, max(c.Context-c.maxTokens(), c.Context/4))
 }
 
-// overflow compacts a conversation that the provider found too long.
+// overflow compacts a conversation that the provider rejected as too long.
 func (c *conversation) overflow(ctx context.Context) (*ending, error) {
 	again, end, err := c.compact(ctx, "the context of "+c.Model+" is full")
 	if !again && end == nil && err == nil {
@@ -64,9 +66,8 @@ func (c *conversation) overflow(ctx context.Context) (*ending, error) {
 	return end, err
 }
 
-// compact puts less in the place of what was said so far: lines for older
-// results, and where that does not halve it, a summary for older turns. It
-// reports false when there is nothing to leave out.
+// compact shortens the conversation: older results become one line each, and if that does not
+// halve it, a summary replaces older turns. It returns false if nothing can be shortened.
 func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *ending, _ error) {
 	done := nexus.SessionCompacted{Session: c.Session, Turn: c.taken, Row: 1, Why: why, Before: c.size()}
 	if c.Compact.Row > 0 && c.taken-c.Compact.Turn < progress {
@@ -87,7 +88,7 @@ func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *
 			if anew || end != nil || err != nil {
 				return true, end, err
 			}
-			short, _ = stubResults(c.messages, keep) // people may have said something
+			short, _ = stubResults(c.messages, keep) // messages of people may have been added
 			short, done.Gone = foldTurns(short, keep, summary)
 		}
 	}
@@ -97,15 +98,16 @@ func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *
 	return true, nil, c.replace(ctx, short, done)
 }
 
-// summary asks the model what came of the conversation; it is empty when the
-// model does not say. After a wait for the provider, the turn begins again.
+// summary asks the model for a summary of the conversation; it is empty if the model returns
+// none. After a wait for the provider, the turn begins again.
 func (c *conversation) summary(ctx context.Context, short []llm.Message) (text string, anew bool, _ *ending, _ error) {
 	r := c.request()
-	if c.Context <= 0 || c.size()+r.MaxTokens > c.Context { // else all that is cached is read from there
+	// otherwise everything cached is read from the cache
+	if c.Context <= 0 || c.size()+r.MaxTokens > c.Context {
 		r.Messages = portableMessages(short, c.Foreign)
 	}
 	r.Messages = append(slices.Clip(r.Messages), llm.UserMessage(summaryRequest))
-	r.Force = "" // it is to write
+	r.Force = "" // the model must write text, not call a tool
 	r.MaxTokens = min(r.MaxTokens, summaryTokens)
 	r, id, err := c.requestPermission(ctx, func() llm.Request { return r })
 	if end := refused(err); end != nil {
@@ -133,7 +135,7 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 	return strings.TrimSpace(resp.Message.Text()), false, nil, nil
 }
 
-// replace puts messages in the place of those so far, and records that.
+// replace replaces the conversation with messages, and records that.
 func (c *conversation) replace(ctx context.Context, messages []llm.Message, done nexus.SessionCompacted) error {
 	c.messages, c.track, c.held = nil, repetition{}, contextUsage{}
 	for _, m := range messages {

@@ -9,38 +9,37 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// compactionNote begins the message that stands where something was left out. The
-// scripted model reads how many answers are gone from it.
+// compactionNote begins the message that replaces omitted turns or results. The scripted model
+// reads from it how many answers are gone.
 const compactionNote = "Compacted: "
 
 // summaryPrefix begins the message that asks for a summary.
 const summaryPrefix = "Summary: "
 
-// summaryRequest asks the model for a summary of what was said so far.
+// summaryRequest asks the model for a summary of the conversation.
 const summaryRequest = summaryPrefix + "this conversation is about to be shortened; only what you write now, the brief, what people said and the last turns stay. " +
 	"Write down, in at most 600 words and without calling a tool: what is done and in which files, what is decided and why, " +
 	"what was tried and failed, what you learned about the code that you need again, and what is left to do, in order."
 
 const (
-	stubFrom     = 400   // bytes of a result, or of a text in a call's input, that are worth a stub
-	summaryBytes = 8_000 // of a summary
-	maxListed    = 60    // callsIn that are named where there is no summary
+	stubFrom     = 400   // smallest result or input text, in bytes, that is replaced by a stub
+	summaryBytes = 8_000 // most bytes of a summary
+	maxListed    = 60    // calls that are named if there is no summary
 )
 
-// messageTokens estimates how many tokens the messages are.
+// messageTokens estimates the number of tokens of messages.
 func messageTokens(messages []llm.Message) int64 {
 	return llm.Tokens(llm.Estimate(llm.Request{Messages: messages}))
 }
 
-// stubResults puts a line in the place of each older result. The last turns, of
-// which there are keep, stay as they are; so does what people answered.
-// It reports false when there was nothing to gain.
+// stubResults replaces each older result by one line. The last turns, keep in number, are
+// unchanged, and so are people's answers. It returns false if nothing was shortened.
 func stubResults(messages []llm.Message, keep int) ([]llm.Message, bool) {
 	from := tailStart(messages, keep)
 	out, calls, gained := make([]llm.Message, 0, len(messages)+1), map[string]llm.Call{}, false
 	for _, m := range messages[:from] {
 		if noted(m) {
-			if n, _ := parseNote(m); n == 0 { // said again below
+			if n, _ := parseNote(m); n == 0 { // the note is repeated below
 				continue
 			}
 		}
@@ -48,7 +47,7 @@ func stubResults(messages []llm.Message, keep int) ([]llm.Message, bool) {
 		for _, p := range m.Parts {
 			switch {
 			case p.Raw != nil:
-				gained = true // thinking belongs to turns that stay
+				gained = true // thinking belongs only to turns that stay
 				continue
 			case p.Call != nil:
 				calls[p.Call.ID] = *p.Call
@@ -72,9 +71,9 @@ func stubResults(messages []llm.Message, keep int) ([]llm.Message, bool) {
 	return append(out, messages[from:]...), true
 }
 
-// foldTurns puts a summary in the place of all older turns but those that hand
-// in or ask people. Without a summary, it names what was called. It reports
-// how many answers are gone.
+// foldTurns replaces all older turns by a summary, except those that submit or ask people.
+// Without a summary, it names the tools that were called. It reports how many answers are
+// gone.
 func foldTurns(messages []llm.Message, keep int, summary string) (out []llm.Message, gone int) {
 	from := tailStart(messages, keep)
 	var did []string
@@ -112,9 +111,8 @@ func foldTurns(messages []llm.Message, keep int, summary string) (out []llm.Mess
 	return append(append(out, llm.UserMessage(note)), messages[from:]...), gone
 }
 
-// tailStart returns where the last turns begin: at an answer of the model, or
-// behind everything when there are fewer answers than are to be kept. The
-// first message is never in them.
+// tailStart returns the index at which the last turns begin: at an answer of the model, or
+// len(messages) if there are fewer than keep answers. The first message is never part of them.
 func tailStart(messages []llm.Message, keep int) int {
 	from := len(messages)
 	for i := len(messages) - 1; i > 0 && keep > 0; i-- {
@@ -126,7 +124,7 @@ func tailStart(messages []llm.Message, keep int) int {
 	return from
 }
 
-// stub is what stands for a result.
+// stub returns the line that replaces a result.
 func stub(c llm.Call, r llm.Result) string {
 	how := "answered"
 	if r.Failed {
@@ -161,7 +159,7 @@ func cutSummary(text string) string {
 	return text
 }
 
-// fromPerson reports whether a tool's results are what people said.
+// fromPerson reports whether a tool's results are written by people.
 func fromPerson(name string) bool { return name == "ask" }
 
 // lasting reports whether a turn submits or asks people.
@@ -169,7 +167,7 @@ func lasting(m llm.Message) bool {
 	return slices.ContainsFunc(callsOf(m), func(c llm.Call) bool { return c.Tool == "finish" || fromPerson(c.Tool) })
 }
 
-// bare returns a message without what is the provider's own.
+// bare returns a message without the provider's private data.
 func bare(m llm.Message) llm.Message {
 	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p llm.Part) bool { return p.Raw != nil })
 	return m
@@ -185,7 +183,8 @@ func noted(m llm.Message) bool {
 
 func nudged(m llm.Message) bool { return m.From == llm.User && strings.HasPrefix(m.Text(), "Nudge: ") }
 
-// parseNote returns what an earlier note stands for: answers, and a summary.
+// parseNote returns the contents of an earlier note: the number of omitted answers, and a
+// summary.
 func parseNote(m llm.Message) (gone int, summary string) {
 	head, summary, _ := strings.Cut(m.Text(), "\n\n")
 	if _, err := fmt.Sscanf(strings.TrimPrefix(head, compactionNote), "%d answers", &gone); err != nil {

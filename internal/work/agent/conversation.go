@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// recordTime bounds the record of a turn that was paid for, which continues
-// after the session was cancelled.
+// recordTime limits how long recording a paid turn may continue after the session was
+// cancelled.
 const recordTime = time.Minute
 
 var errRecord = errors.New("the turn could not be recorded in time")
@@ -32,23 +32,23 @@ type conversation struct {
 	store Store
 	heard func(llm.Delta)
 
-	lately   string // the tool that was called last
+	lately   string // the last tool that was called
 	specs    []llm.Tool
 	messages []llm.Message
 	track    repetition
-	left     time.Duration     // of the session's time
-	taken    int               // turns of the session, former ones included
-	hops     int               // to other models, since the last call that succeeded
-	waited   time.Duration     // for the present model since then
-	failures map[llm.Class]int // of calls since the last that succeeded
-	usage    nexus.Usage       // of this stretch
-	held     contextUsage      // what the model said that it holds
-	barren   int               // messages before which compacting is no use
+	left     time.Duration     // rest of the session's time
+	taken    int               // turns of the session, including earlier stretches
+	hops     int               // changes of model since the last call that succeeded
+	waited   time.Duration     // wait for the present model since then
+	failures map[llm.Class]int // failed calls since the last that succeeded, by class
+	usage    nexus.Usage       // usage of this stretch
+	held     contextUsage      // context size that the model reported
+	barren   int               // number of messages below which compacting has no effect
 	facts    []nexus.Fact
-	pass     *ratelimit.Permit // requestPermission of the account's limits for the next call
+	pass     *ratelimit.Permit // permit from the account's rate limits for the next call
 }
 
-// ending is why a stretch ends.
+// ending is the reason for which a stretch ends.
 type ending struct {
 	outcome nexus.Outcome
 	why     string
@@ -59,7 +59,7 @@ type ending struct {
 	refusal error
 }
 
-// run speaks and works until there is an ending.
+// run makes turns until there is an ending.
 func (c *conversation) run(ctx context.Context) (*ending, error) {
 	defer c.releasePass()
 	end, err := c.startOrResume(ctx)
@@ -72,8 +72,8 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 	return end, err
 }
 
-// withTimeLimits bounds what is done by what is left of the session's time and the
-// task's. The session's clock runs until stop.
+// withTimeLimits limits a step by the time that is left of the session and the task. The
+// session's clock runs until stop.
 func (c *conversation) withTimeLimits(ctx context.Context) (step context.Context, stop func()) {
 	if c.Limits.SessionTime <= 0 {
 		return WithTimeLimits(ctx, nil, c.Left)
@@ -81,8 +81,8 @@ func (c *conversation) withTimeLimits(ctx context.Context) (step context.Context
 	return WithTimeLimits(ctx, &c.left, c.Left)
 }
 
-// startOrResume takes the session up: calls that a dead process left unanswered are
-// run, and what is new is said.
+// startOrResume starts or resumes the session: it runs the calls that a dead process left
+// without a result, and sends the new message.
 func (c *conversation) startOrResume(ctx context.Context) (*ending, error) {
 	calls := pending(c.messages)
 	if answers := c.answerLostCalls(calls); answers != nil {
@@ -116,7 +116,7 @@ func (c *conversation) startOrResume(ctx context.Context) (*ending, error) {
 	case len(c.messages) == 0:
 		return nil, errors.New("a session needs a first message")
 	case c.track.Handin != nil:
-		return c.submissionEnding(c.track.Handin), nil // its end is recorded already
+		return c.submissionEnding(c.track.Handin), nil // the end of the session is recorded already
 	case c.messages[len(c.messages)-1].From == llm.Assistant:
 		end, err := c.handleMissingCall("", c.messages[len(c.messages)-1], "")
 		return c.close(ctx, end, err)
@@ -141,7 +141,7 @@ func (c *conversation) start() error {
 	return nil
 }
 
-// turn is one answer of the model and what follows from it.
+// turn makes one model call and processes its answer.
 func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	if end := c.limitEnding(); end != nil {
 		return c.close(ctx, end, nil)
@@ -187,7 +187,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	return c.runCalls(ctx, calls)
 }
 
-// limitEnding returns an ending when a limit of the session is used up.
+// limitEnding returns an ending when a limit of the session is reached.
 func (c *conversation) limitEnding() *ending {
 	turns := c.Limits.Turns
 	if c.Role.Turns > 0 && (turns <= 0 || c.Role.Turns < turns) {
@@ -216,14 +216,13 @@ func (c *conversation) limitEnding() *ending {
 	}
 }
 
-// malformed is the ending of a session whose model cannot make a call that is
-// one.
+// malformed returns the ending of a session whose model cannot make a valid call.
 func malformed(answers int) *ending {
 	return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers in a row with malformed calls", answers)}
 }
 
-// handleMissingCall decides on an answer without a call, one that was cut off, or one
-// whose calls the provider could not read and says so: a nudge, or the end.
+// handleMissingCall handles an answer without a call, one that was cut off, or one whose calls
+// the provider reported as unreadable: it sends a nudge, or ends the session.
 func (c *conversation) handleMissingCall(stop llm.Stop, m llm.Message, flaw string) (*ending, error) {
 	text := m.Text()
 	switch {
@@ -253,7 +252,7 @@ func (c *conversation) handleMissingCall(stop llm.Stop, m llm.Message, flaw stri
 	}
 }
 
-// report is the submission of roles without a schema of their own.
+// report is the submission of roles without their own schema.
 type report struct {
 	Summary string `json:"summary"`
 	Status  string `json:"status"`
@@ -262,7 +261,7 @@ type report struct {
 	Needs nexus.Needs `json:"needs,omitzero"`
 }
 
-// submissionEnding returns the ending that a submission makes.
+// submissionEnding returns the ending for a submission.
 func (c *conversation) submissionEnding(handin json.RawMessage) *ending {
 	if c.Schema != nil {
 		handin = tool.CoerceShape(c.Schema, handin)
@@ -278,7 +277,7 @@ func (c *conversation) submissionEnding(handin json.RawMessage) *ending {
 	return end
 }
 
-// close records what is left, and the end of the session if there is one.
+// close records the remaining facts, and the end of the session if there is one.
 func (c *conversation) close(ctx context.Context, end *ending, err error) (*ending, error) {
 	if err != nil {
 		return nil, err
@@ -295,12 +294,12 @@ func (c *conversation) close(ctx context.Context, end *ending, err error) (*endi
 	return end, c.recordEvenIfCancelled(ctx)
 }
 
-// sendMessage adds a message of ours; it is recorded with the next facts.
+// sendMessage appends a message from Nexus; it is recorded with the next facts.
 func (c *conversation) sendMessage(text, why string) error {
 	return c.sendWithGuidance(text, why, Guidance{})
 }
 
-// sendWithGuidance adds a message that says what people left.
+// sendWithGuidance appends a message that delivers people's guidance.
 func (c *conversation) sendWithGuidance(text, why string, g Guidance) error {
 	hash, err := c.storeMessage(llm.UserMessage(text))
 	if err != nil {
@@ -311,12 +310,12 @@ func (c *conversation) sendWithGuidance(text, why string, g Guidance) error {
 		return err
 	}
 	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.PlacesOf(g.Comments), Memory: c.Memory, Manifest: manifest})
-	c.Memory, c.Items = nil, nil // of the first message only
+	c.Memory, c.Items = nil, nil // they belong to the first message only
 	return nil
 }
 
-// storeMessage keeps a message and adds it to the conversation as it is read back: a
-// store may mask keys, and the model is sent what is kept.
+// storeMessage stores a message and appends it as the store returns it: a store may mask keys,
+// and the model receives the masked text.
 func (c *conversation) storeMessage(m llm.Message) (hash string, err error) {
 	if hash, err = KeepMessage(c.store, m); err != nil {
 		return "", err
@@ -338,7 +337,7 @@ func (c *conversation) add(m llm.Message) {
 	c.track.see(m)
 }
 
-// record appends the facts that have gathered.
+// record appends the collected facts to the journal.
 func (c *conversation) record(ctx context.Context) error {
 	if len(c.facts) == 0 {
 		return nil
@@ -351,15 +350,14 @@ func (c *conversation) record(ctx context.Context) error {
 	return nil
 }
 
-// recordEvenIfCancelled is record for what was paid for: it does not stop for a session that
-// was cancelled.
+// recordEvenIfCancelled is record for paid work: it continues if the session was cancelled.
 func (c *conversation) recordEvenIfCancelled(ctx context.Context) error {
 	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), recordTime, errRecord)
 	defer stop()
 	return c.record(ctx)
 }
 
-// pending returns the calls of the last message, if nobody answered them.
+// pending returns the calls of the last message that have no result.
 func pending(messages []llm.Message) []llm.Call {
 	if len(messages) == 0 {
 		return nil

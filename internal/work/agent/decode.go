@@ -17,10 +17,9 @@ const (
 	maxJSONProblems = 50
 )
 
-// Decode decodes JSON that a model or a person submitted into v, so that it
-// means the same to every reader: no key is there twice, and every key is
-// one that the JSON Schema names, letter by letter. It
-// returns what is wrong, a sentence each; then v is not to be used.
+// Decode decodes JSON that a model or a person submitted into v, so that it means the same to
+// every reader: no key occurs twice, and every key is declared in the JSON Schema, letter by
+// letter. It returns the problems, a sentence each; then v must not be used.
 func Decode(data, schema []byte, v any) []string {
 	if !utf8.Valid(data) {
 		return []string{"it is not UTF-8"}
@@ -46,7 +45,7 @@ func Decode(data, schema []byte, v any) []string {
 	return nil
 }
 
-// schemaShape is the part of a JSON Schema that says which keys there are.
+// schemaShape is the part of a JSON Schema that declares the keys.
 type schemaShape struct {
 	Properties map[string]*schemaShape `json:"properties"`
 	Items      *schemaShape            `json:"items"`
@@ -58,7 +57,7 @@ type strictDecoder struct {
 	problems []string
 }
 
-// value reads one value; s is nil where anything goes.
+// value reads one value; s is nil if any value is allowed.
 func (r *strictDecoder) value(path string, s *schemaShape, depth int) error {
 	t, err := r.d.Token()
 	if err != nil {
@@ -94,7 +93,7 @@ func (r *strictDecoder) object(path string, s *schemaShape, depth int) error {
 		if err != nil {
 			return err
 		}
-		key, _ := t.(string) // the decoder lets nothing else be a key
+		key, _ := t.(string) // the decoder guarantees a string key
 		field := strings.TrimPrefix(path+"."+key, ".")
 		if seen[key] {
 			r.report("%s is given twice", quoteField(field))
@@ -121,7 +120,7 @@ func (r *strictDecoder) report(format string, args ...any) {
 	}
 }
 
-// place says an error of encoding/json with its line.
+// place returns an error of encoding/json with its line.
 func (r *strictDecoder) place(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("line %d: %s is a %s, which does not fit", r.line(e.Offset), quoteField(e.Field), e.Value)

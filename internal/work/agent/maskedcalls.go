@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// unmaskedCalls returns the calls as the model made them: what is kept of them may be
-// masked, and masking must never change a tree.
+// unmaskedCalls returns the calls as the model made them: the stored calls may be masked, and
+// masking must never change a tree.
 func unmaskedCalls(kept []llm.Call, r llm.Response) []llm.Call {
 	if made := r.Calls(); masked(kept) && len(made) == len(kept) {
 		return made
@@ -18,13 +18,13 @@ func unmaskedCalls(kept []llm.Call, r llm.Response) []llm.Call {
 	return kept
 }
 
-// masked reports whether keys may have been taken out of a call.
+// masked reports whether keys may have been masked in a call.
 func masked(calls []llm.Call) bool {
 	return slices.ContainsFunc(calls, func(c llm.Call) bool { return bytes.Contains(c.Input, []byte(secret.Mark)) })
 }
 
-// answerLostCalls answers calls that nobody answered and that are not to be run again; nil where
-// they are.
+// answerLostCalls answers calls without a result that must not be run again; nil if they may
+// be.
 func (c *conversation) answerLostCalls(calls []llm.Call) []tool.Answer {
 	switch {
 	case c.Cut && len(calls) > 0:
@@ -35,7 +35,7 @@ func (c *conversation) answerLostCalls(calls []llm.Call) []tool.Answer {
 	return nil
 }
 
-// interrupted answers calls that a person cut off.
+// interrupted answers calls that a person interrupted.
 func interrupted(calls []llm.Call) []tool.Answer {
 	answers := make([]tool.Answer, len(calls))
 	for i, call := range calls {
@@ -44,8 +44,8 @@ func interrupted(calls []llm.Call) []tool.Answer {
 	return answers
 }
 
-// answerUnrepeatable answers calls of a process that died which cannot be run again,
-// because a key that they held was not kept.
+// answerUnrepeatable answers calls of a dead process that cannot be run again, because a key
+// in them was masked in the store.
 func answerUnrepeatable(calls []llm.Call) []tool.Answer {
 	answers := make([]tool.Answer, len(calls))
 	for i, call := range calls {

@@ -17,8 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// defaultTokens is the most that an answer may have when the role says
-// nothing.
+// defaultTokens limits an answer if the role sets no limit.
 const defaultTokens = 8_192
 
 func (c *conversation) maxTokens() int64 {
@@ -36,7 +35,7 @@ func (c *conversation) request() llm.Request {
 	}
 }
 
-// force returns what the model must call, the same throughout a session.
+// force returns the tool that the model must call, the same throughout a session.
 func (c *conversation) force() string {
 	switch {
 	case !c.Role.Force:
@@ -48,10 +47,10 @@ func (c *conversation) force() string {
 	}
 }
 
-// requestPermission asks for permission for a call, records what was done before it, and delivers
-// what people said. It returns the request as it is then. Where that may cost more
-// than was set aside, because the wait was long or something was said, that is given
-// back, and permission asked anew.
+// requestPermission requests permission for a call, records the facts before it, and delivers
+// guidance. It returns the request including that. If the request now may cost more than was
+// reserved, because the wait was long or guidance was added, the reservation is released and
+// requested again.
 func (c *conversation) requestPermission(ctx context.Context, request func() llm.Request) (llm.Request, string, error) {
 	for {
 		reserved, told, err := c.reserve(ctx, request())
@@ -66,7 +65,7 @@ func (c *conversation) requestPermission(ctx context.Context, request func() llm
 	}
 }
 
-// maxCost returns what a call may cost; 0 where nobody knows.
+// maxCost returns the most that a call may cost; 0 if unknown.
 func (c *conversation) maxCost(r llm.Request) nexus.Money {
 	if c.Worst == nil {
 		return 0
@@ -74,7 +73,7 @@ func (c *conversation) maxCost(r llm.Request) nexus.Money {
 	return c.Worst(r)
 }
 
-// tokens returns how many tokens a call may take; 0 where nobody counts.
+// tokens returns the most tokens that a call may use; 0 if they are not limited.
 func (c *conversation) tokens(r llm.Request) int64 {
 	if c.Tokens == nil {
 		return 0
@@ -82,8 +81,8 @@ func (c *conversation) tokens(r llm.Request) int64 {
 	return c.Tokens(r)
 }
 
-// reserve asks once for permission for a call, and reports whether something was
-// said. The ID is new each time: a call that was cut off has settled its own.
+// reserve requests permission for a call once, and reports whether guidance was delivered. The
+// ID is new each time: a call that was cut off has settled its own.
 func (c *conversation) reserve(ctx context.Context, r llm.Request) (reserved nexus.BudgetReserved, told bool, err error) {
 	id := fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
 	reserved = nexus.BudgetReserved{
@@ -117,8 +116,7 @@ func (c *conversation) news() []string {
 	return c.News()
 }
 
-// Mark returns eight characters that tell a name from others like it: drawn
-// for that name, or random ones.
+// Mark returns eight characters that make a name unique: drawn for that name, or random.
 func Mark(draw func(string) uint64, name string) string {
 	if draw == nil {
 		return rand.Text()[:8]
@@ -126,8 +124,7 @@ func Mark(draw func(string) uint64, name string) string {
 	return strings.ToUpper(fmt.Sprintf("%08s", strconv.FormatUint(draw(name)%(1<<40), 32)))
 }
 
-// refused returns the ending that a refusal to spend makes, nil for any other
-// error.
+// refused returns the ending for a refused reservation, nil for any other error.
 func refused(err error) *ending {
 	if !SpendingRefused(err) {
 		return nil
@@ -135,7 +132,7 @@ func refused(err error) *ending {
 	return &ending{outcome: nexus.Refused, why: err.Error(), refusal: err}
 }
 
-// call asks the model, and settles what was reserved, also when it fails.
+// call calls the model, and settles the reservation, also on failure.
 func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.Response, error) {
 	said := 0
 	step, stop := c.withTimeLimits(ctx)
@@ -158,7 +155,7 @@ func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.
 	if c.Price != nil {
 		spent.Money = c.Price(spent.Usage, resp.Terms)
 	}
-	if resp.Cost > 0 { // what the provider says it charges is what it charges
+	if resp.Cost > 0 { // the provider's own figure of the cost is exact
 		spent.Money = resp.Cost
 	}
 	c.usage = c.usage.Add(spent.Usage)
@@ -172,8 +169,8 @@ func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.
 	return resp, nil
 }
 
-// addAnswer adds the model's answer and what it calls to the facts. Nothing is
-// called from an answer that is not whole.
+// addAnswer adds the model's answer and its calls to the facts. No call of an incomplete
+// answer is run.
 func (c *conversation) addAnswer(resp llm.Response) (llm.Message, error) {
 	m := resp.Message
 	m.From = llm.Assistant
@@ -207,7 +204,7 @@ func (c *conversation) handleModelError(ctx context.Context, err error) (*ending
 	if hurried, ok := errors.AsType[*hurriedError](err); ok {
 		return nil, hurried.why
 	}
-	if end := c.limitEnding(); end != nil { // its time ran out
+	if end := c.limitEnding(); end != nil { // the session's time ran out
 		return c.close(ctx, end, nil)
 	}
 	if _, ok := errors.AsType[*nexus.Error](err); ok {

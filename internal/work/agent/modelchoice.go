@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Choice is a model that a session may use, with its price: its own, or one
-// that is asked while its own cannot be.
+// Choice is a model that a session may use, with its price: the session's own, or a
+// replacement while that is unavailable.
 type Choice struct {
 	Model  llm.Model
 	Name   string // provider/model
@@ -18,15 +18,15 @@ type Choice struct {
 	Worst  func(llm.Request) nexus.Money
 	Tokens func(llm.Request) int64
 
-	Context int64 // most tokens that it holds
+	Context int64 // context window in tokens
 }
 
-// findChoice returns where a name stands, -1 where it does not.
+// findChoice returns the index of a name, or -1.
 func findChoice(all []Choice, name string) int {
 	return slices.IndexFunc(all, func(c Choice) bool { return c.Name == name })
 }
 
-// otherChoices names what may be asked instead of a model, best first.
+// otherChoices returns the names of a model's replacements, best first.
 func otherChoices(all []Choice, name string) []string {
 	var names []string
 	for _, c := range all {
@@ -37,12 +37,12 @@ func otherChoices(all []Choice, name string) []string {
 	return names
 }
 
-// maxHops is how often a call goes to another model because one fails. After
-// that it waits for the last.
+// maxHops limits how often a failing call is passed to another model. After that it waits for
+// the last.
 const maxHops = 2
 
-// nextChoice returns the model that is asked when one fails; empty where there is
-// none, or the call was passed on often enough.
+// nextChoice returns the model that replaces a failing one, or "" if there is none, or the
+// call was passed on maxHops times.
 func nextChoice(all []Choice, name string, hops int) string {
 	if len(all) < 2 || hops >= min(maxHops, len(all)-1) {
 		return ""
@@ -50,8 +50,8 @@ func nextChoice(all []Choice, name string, hops int) string {
 	return all[(findChoice(all, name)+1)%len(all)].Name
 }
 
-// portableMessages returns messages as another model than that of the first n may read
-// them: what is a model's own is left out of those.
+// portableMessages returns messages in a form that another model than that of the first n can
+// read: private data of the first model is removed.
 func portableMessages(messages []llm.Message, n int) []llm.Message {
 	if n == 0 {
 		return messages
@@ -63,14 +63,14 @@ func portableMessages(messages []llm.Message, n int) []llm.Message {
 	return slices.DeleteFunc(all, func(m llm.Message) bool { return len(m.Parts) == 0 })
 }
 
-// use lets the session continue with a choice.
+// use continues the session with a choice.
 func (c *conversation) use(to Choice) {
 	c.barren = 0
 	c.model, c.Model, c.Price, c.Worst, c.Tokens, c.Context = to.Model, to.Name, to.Price, to.Worst, to.Tokens, to.Context
 }
 
-// resumeLastModel lets a session that continues do so with the model that it had last. If
-// that is there no more, the messages are another model's for the one that is.
+// resumeLastModel continues a session with the model that it used last. If that is no longer
+// available, its messages count as another model's.
 func (c *conversation) resumeLastModel() {
 	if c.Present == "" || c.Present == c.Model {
 		return
@@ -83,17 +83,17 @@ func (c *conversation) resumeLastModel() {
 	c.Foreign, c.Compact.Row = len(c.messages), 0
 }
 
-// switchModel lets the session continue with another of its models, and records that.
+// switchModel continues the session with another of its models, and records that.
 func (c *conversation) switchModel(ctx context.Context, name, why string) error {
 	i := findChoice(c.Choices, name)
 	if i < 0 {
 		return fmt.Errorf("the model to continue with, %s, is not available", name)
 	}
 	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Model, To: name, Why: why})
-	c.releasePass() // it was for the other model
+	c.releasePass() // the permit was for the previous model
 	c.use(c.Choices[i])
 	c.Foreign, c.waited = len(c.messages), 0
-	c.Compact.Row = 0 // another model may hold less, and has another measure
+	c.Compact.Row = 0 // another model may have a smaller context, and counts tokens differently
 	clear(c.failures)
 	return c.record(ctx)
 }

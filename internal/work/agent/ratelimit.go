@@ -10,18 +10,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// rateLimitedModel is a model whose account has limits that calls are kept within.
+// rateLimitedModel is a model whose account has rate limits.
 type rateLimitedModel interface {
-	// Try returns leave for a call that may be made at once, else nil.
+	// Try returns a permit for a call that may be made at once, or nil.
 	Try(r llm.Request) *ratelimit.Permit
-	// Enter waits for leave, and tells what for where that takes long.
+	// Enter waits for a permit, and reports the cause of a long wait to held.
 	Enter(ctx context.Context, r llm.Request, held func(ratelimit.Hold) error) (*ratelimit.Permit, error)
 }
 
-// waitForRateLimit lets a call that has leave to spend keep within the limits of its
-// account. Where it would have to wait for them, what was set aside for it is
-// given back first, and the turn begins again once it may be made: the desk is
-// asked again with the pass in hand. The wait costs none of the session's time.
+// waitForRateLimit applies the account's rate limits to a call that has a reservation. If the
+// call has to wait, its reservation is released first, and the turn begins again once the call
+// may be made: it requests permission again with the permit that it has. The wait does not
+// count as time of the session.
 func (c *conversation) waitForRateLimit(ctx context.Context, r llm.Request, id string) (again bool, _ error) {
 	d, ok := c.model.(rateLimitedModel)
 	if !ok || c.pass != nil {
@@ -53,7 +53,7 @@ func (c *conversation) waitForRateLimit(ctx context.Context, r llm.Request, id s
 	return false, errors.Join(errors.New("wait for the provider's limits"), err)
 }
 
-// releasePass gives back leave that is not used any more.
+// releasePass returns a permit that is no longer used.
 func (c *conversation) releasePass() {
 	if c.pass != nil {
 		c.pass.Release()

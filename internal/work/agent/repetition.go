@@ -10,18 +10,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// What a session may do before it is ended.
+// Limits on repetition and invalid answers in a session.
 const (
-	repeatNudge = 3 // equal calls in a row that bring a nudge
-	repeatStop  = 5 // and that end it
-	maxSilent   = 2 // answers in a row without a call that bring a nudge
+	repeatNudge = 3 // equal calls in a row that cause a nudge
+	repeatStop  = 5 // equal calls in a row that end the session
+	maxSilent   = 2 // answers in a row without a call that cause a nudge
 	maxCut      = 3 // answers that were cut off
-	maxRefused  = 3 // submissions that did not fit
+	maxRefused  = 3 // submissions that did not fit the schema
 
-	maxMalformed = 4 // answers in a row with calls that are none
+	maxMalformed = 4 // answers in a row with malformed calls
 )
 
-// nudgePrefix begins every message that we send by ourselves; it sets no count back.
+// nudgePrefix begins every message that Nexus sends unprompted; such a message resets no
+// count.
 const nudgePrefix = "Nudge: "
 
 // The nudges.
@@ -35,14 +36,14 @@ const (
 		"or stop and say what blocks you."
 )
 
-// repetition counts what repeats. It is made from the messages alone, so that a
-// session that continues after a crash counts on.
+// repetition counts repeated calls. It is computed from the messages alone, so that a session
+// that continues after a crash continues the counts.
 type repetition struct {
 	lastCall, lastTurn   string
 	sameCalls, sameTurns int
 	Silent               int // answers in a row without a call
-	Cut                  int // answers cut off since we last asked for something
-	Refused              int // submissions refused since then
+	Cut                  int // answers cut off since our last request
+	Refused              int // submissions refused since our last request
 	Malformed            int // answers in a row with malformed calls
 	Handin               json.RawMessage
 	finishing            map[string]json.RawMessage // submissions of the last answer, by call
@@ -73,7 +74,7 @@ func (t *repetition) see(m llm.Message) {
 		t.Cut++
 	case strings.HasPrefix(text, strings.TrimSpace(nudgeMalformed)):
 		t.Malformed++
-		t.Silent-- // it was an answer with calls
+		t.Silent-- // the turn was an answer with calls
 	case !results && !strings.HasPrefix(text, nudgePrefix) && !strings.HasPrefix(text, compactionNote):
 		*t = repetition{}
 	}
@@ -104,7 +105,7 @@ func (t *repetition) said(m llm.Message) {
 		}
 		key := callKey(c)
 		if key == before {
-			continue // of equal calls of an answer the first is run
+			continue // only the first of an answer's equal calls is run
 		}
 		before = key
 		turn += key + "\n"
@@ -121,7 +122,7 @@ func (t *repetition) said(m llm.Message) {
 	}
 }
 
-// callKey names a call by its tool and input.
+// callKey returns a key of a call's tool and input.
 func callKey(c llm.Call) string {
 	var b bytes.Buffer
 	if json.Compact(&b, c.Input) != nil {
@@ -130,12 +131,11 @@ func callKey(c llm.Call) string {
 	return c.Tool + " " + b.String()
 }
 
-// same returns how often the last call, or the last whole answer, was made
-// in a row.
+// same returns how often the last call, or the last whole answer, was repeated in a row.
 func (t *repetition) same() int { return max(t.sameCalls, t.sameTurns) }
 
-// repeats reports whether it is time for a nudge.
+// repeats reports whether a nudge is due.
 func (t *repetition) repeats() bool { return t.same() >= repeatNudge }
 
-// stuck reports whether the session is to end.
+// stuck reports whether the session must end.
 func (t *repetition) stuck() bool { return t.same() >= repeatStop }

@@ -7,14 +7,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// SessionStart is what a session begins with, as its transcript keeps it.
+// SessionStart is the start of a session, as stored in its transcript.
 type SessionStart struct {
 	System string     `json:"system"`
 	Tools  []llm.Tool `json:"tools"`
-	Agent  string     `json:"agent,omitzero"` // of another maker, which began the session; System is its guide
+	// name of the external agent that began the session; System is its guide
+	Agent string `json:"agent,omitzero"`
 }
 
-// LoadSessionStart reads back what a session began with, by its hash.
+// LoadSessionStart reads the start of a session by its hash.
 func LoadSessionStart(s Store, hash string) (SessionStart, error) {
 	var o SessionStart
 	data, err := s.Get(hash)
@@ -27,7 +28,7 @@ func LoadSessionStart(s Store, hash string) (SessionStart, error) {
 	return o, nil
 }
 
-// LoadMessages reads messages back by their hashes.
+// LoadMessages reads messages by their hashes.
 func LoadMessages(s Store, hashes []string) ([]llm.Message, error) {
 	messages := make([]llm.Message, len(hashes))
 	for i, h := range hashes {
@@ -42,8 +43,8 @@ func LoadMessages(s Store, hashes []string) ([]llm.Message, error) {
 	return messages, nil
 }
 
-// Exchange returns what was asked and what was submitted to it, as messages in which
-// [Handins] finds it: an agent that keeps its own conversation has no others.
+// Exchange returns a request and its submission as messages in which [Handins] finds it: an
+// agent that keeps its own conversation has no others.
 func Exchange(asked string, handin json.RawMessage) []llm.Message {
 	call := llm.Call{ID: "submitted", Tool: "finish", Input: handin}
 	return []llm.Message{
@@ -53,8 +54,7 @@ func Exchange(asked string, handin json.RawMessage) []llm.Message {
 	}
 }
 
-// Handins returns what was submitted and accepted by the tools in the
-// course of a session, oldest first.
+// Handins returns the submissions that the tools accepted in a session, oldest first.
 func Handins(messages []llm.Message) []json.RawMessage {
 	var handins []json.RawMessage
 	for _, s := range Submissions(messages) {
@@ -65,14 +65,14 @@ func Handins(messages []llm.Message) []json.RawMessage {
 	return handins
 }
 
-// Submission is what was submitted once in the course of a session.
+// Submission is one submission in a session.
 type Submission struct {
 	Input   json.RawMessage
 	Refused bool // by the tool: it does not fit its schema, or a call before it failed
 }
 
-// Submissions returns what was submitted in the course of a session, oldest
-// first. Of a message only the last one that was accepted is one.
+// Submissions returns the submissions of a session, oldest first. Of a message with several
+// accepted ones, only the last counts.
 func Submissions(messages []llm.Message) []Submission {
 	var all []Submission
 	var t repetition

@@ -12,10 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// waitBeforeRetry waits before a failed call is made again, and reports whether it is.
-// The call is settled and holds no money meanwhile: each try reserves its own,
-// so that a pause or a stop is heard between two. The wait costs none of the
-// session's time.
+// waitBeforeRetry waits before a failed call is retried, and reports whether it is. The call
+// is settled and reserves no money meanwhile: each try makes its own reservation, so that a
+// pause or a stop takes effect between two. The wait does not count as time of the session.
 func (c *conversation) waitBeforeRetry(ctx context.Context, err error) (again bool, _ error) {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
@@ -56,9 +55,9 @@ func (c *conversation) waitBeforeRetry(ctx context.Context, err error) (again bo
 	}
 }
 
-// exhausted says that a provider which cannot answer now was asked often
-// enough, and when it wants to be asked again. The task is left to a person; a
-// session outside of any run ends at a limit.
+// exhausted completes the error for a provider that is unavailable after the last retry, and
+// adds when it accepts calls again. The task then waits for a person; a session outside of any
+// run ends at a limit.
 func (c *conversation) exhausted(said *nexus.Error, e *llm.Error) {
 	said.Code = nexus.CodeNeedsPerson
 	if c.Task == "" {
@@ -83,10 +82,10 @@ func (c *conversation) exhausted(said *nexus.Error, e *llm.Error) {
 	}
 }
 
-// believable is the longest pause whose end is named to people.
+// believable is the longest pause whose end is shown to people.
 const believable = 365 * 24 * time.Hour
 
-// outageText says in words why a provider did not answer.
+// outageText returns in words why a provider did not answer.
 func outageText(c llm.Class) string {
 	switch c {
 	case llm.Overload:
@@ -98,7 +97,7 @@ func outageText(c llm.Class) string {
 	}
 }
 
-// repeatableContext bounds what can be done again at no cost.
+// repeatableContext limits work that can be repeated at no cost.
 func (c *conversation) repeatableContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.Spare == nil {
 		return ctx, func() {}
@@ -106,18 +105,18 @@ func (c *conversation) repeatableContext(ctx context.Context) (context.Context, 
 	return c.Spare(ctx)
 }
 
-// short is the longest that a call waits for quota by itself, and for a model
-// where there is another.
+// short is the longest wait of a call for quota on its own, and for a model that has a
+// replacement.
 const short = time.Minute
 
-// isAccountWide reports whether a failure concerns all calls of the account: its
-// window is used up, or there is long to wait.
+// isAccountWide reports whether a failure concerns all calls of the account: its window is
+// used up, or the wait is long.
 func isAccountWide(e *llm.Error, wait time.Duration) bool {
 	return e.Class == llm.Quota && (wait > short || e.Empty)
 }
 
-// recordQuotaPause records until when the account takes no calls. Who asks for permission for one
-// then waits, in this process or the next.
+// recordQuotaPause records until when the account accepts no calls. Requests for permission
+// then wait, in this process or the next.
 func (c *conversation) recordQuotaPause(ctx context.Context, e *llm.Error, wait time.Duration) error {
 	account, _, _ := strings.Cut(c.Model, "/")
 	c.facts = append(c.facts, nexus.QuotaHit{Account: account, Until: c.Now().Add(wait), Why: prompt.Line(e.Cause.Error()), Session: c.Session})

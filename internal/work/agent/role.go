@@ -24,33 +24,33 @@ import (
 //go:embed roles/*.md
 var builtin embed.FS
 
-// finishTool is the tool that submits.
+// finishTool is the tool with which a session submits.
 const finishTool = "finish"
 
 const (
-	maxRole      = 64 << 10 // bytes of a role's file
+	maxRole      = 64 << 10 // largest role file in bytes
 	maxTurns     = 1_000
 	minTokens    = 256
 	maxTokensCap = 128_000
 )
 
-// Scope is what a role may write.
+// Scope names the files that a role may write.
 type Scope string
 
-// The scopes, the narrowest first.
+// The scopes, from narrow to wide.
 const (
 	WriteNothing Scope = "none"
-	WriteTests   Scope = "tests" // and what serves them alone
+	WriteTests   Scope = "tests" // tests and their support files
 	WriteAll     Scope = "tree"
 )
 
-// within reports whether a scope is no wider than another.
+// within reports whether a scope allows no more than another.
 func (s Scope) within(other Scope) bool {
 	scopes := []Scope{WriteNothing, WriteTests, WriteAll}
 	return slices.Index(scopes, s) <= slices.Index(scopes, other)
 }
 
-// Rule says why a file may not be written in the scope, nil where all may.
+// Rule returns a function that refuses files outside the scope, or nil if all may be written.
 func (s Scope) Rule() func(name string) error {
 	switch s {
 	case WriteAll:
@@ -62,34 +62,32 @@ func (s Scope) Rule() func(name string) error {
 			}
 			return nil
 		}
-	default: // answerCall that is unknown allows nothing
+	default: // an unknown scope allows nothing
 		return func(name string) error {
 			return fmt.Errorf("%s is refused (role.reads): this role may only read", name)
 		}
 	}
 }
 
-// Role is an agent as data: Tools and Writes are its row of the permission
-// matrix.
+// Role describes an agent as data: Tools and Writes are its row of the permission matrix.
 type Role struct {
 	Name      nexus.Role
 	Tier      nexus.Tier
 	Tools     []string
-	Writes    Scope  // what its tools and commands may change in the tree
-	Turns     int    // model calls in a session; 0 leaves it to the run's limits
+	Writes    Scope  // files that its tools and commands may change in the tree
+	Turns     int    // model calls in a session; 0: the run's limits apply
 	MaxTokens int64  // most tokens of one answer; 0 means 8,192
-	Map       bool   // it is shown a map of the repository
-	Force     bool   // it must call a tool in each answer, as what it submits is all that it is for
+	Map       bool   // its prompt contains a map of the repository
+	Force     bool   // it must call a tool in each answer, as its only purpose is the submission
 	Answers   bool   // its first message that calls no tool is its answer and ends the session; it has no tool to submit
-	Effort    string // how hard to think, see [llm.Efforts]; empty leaves it to the model
+	Effort    string // effort of thinking, one of [llm.Efforts]; empty: the model's default
 	Prompt    string
 }
 
-// Roles returns the roles that Nexus brings along, replaced by the files of
-// the same name in override, which may be nil. A file from a repository may
-// change a role's prompt, tier and limits and take tools away; it may not
-// give a role more tools than it has, nor let it write more. Own names roles of
-// the repository's own, see [ownRole]; those without a file are left out.
+// Roles returns the built-in roles, replaced by the files of the same name in override, which
+// may be nil. A file from a repository may change a role's prompt, tier and limits and remove
+// tools; it may not add tools, nor widen its scope. Own names roles of the repository's own,
+// which [ownRole] reads; those without a file are left out.
 func Roles(override fs.FS, own ...nexus.Role) (map[nexus.Role]Role, error) {
 	brought, err := fs.Sub(builtin, "roles")
 	if err != nil {
@@ -123,7 +121,7 @@ func Roles(override fs.FS, own ...nexus.Role) (map[nexus.Role]Role, error) {
 	return roles, nil
 }
 
-// narrow fills in what a role may write, and refuses one that may do more than it had.
+// narrow sets the scope of a role, and refuses a role that may do more than had.
 func (r *Role) narrow(had Role) error {
 	for _, t := range r.Tools {
 		if !slices.Contains(had.Tools, t) {
@@ -136,8 +134,8 @@ func (r *Role) narrow(had Role) error {
 	return nil
 }
 
-// InPlaceOf gives a role that somebody else defined the place of one of ours: what it leaves
-// open is as usual, and it may do no more. It submits as the usual one does.
+// InPlaceOf returns a role from outside with the name of a built-in one: unset fields have the
+// built-in values, and it may do no more. It submits as the built-in one does.
 func (r Role) InPlaceOf(usual Role) (Role, error) {
 	r.Name, r.Tier, r.Writes = usual.Name, cmp.Or(r.Tier, usual.Tier), cmp.Or(r.Writes, usual.Writes)
 	r.Turns, r.MaxTokens, r.Effort = cmp.Or(r.Turns, usual.Turns), cmp.Or(r.MaxTokens, usual.MaxTokens), cmp.Or(r.Effort, usual.Effort)
@@ -155,8 +153,8 @@ func (r Role) InPlaceOf(usual Role) (Role, error) {
 	return r, err
 }
 
-// ownRole reads a role of the repository's own, which takes part in the pipeline: one
-// that writes nothing reads as a reviewer does, another one edits as an editor does.
+// ownRole reads a role of the repository's own for the pipeline: one that writes nothing reads
+// as a reviewer does, any other edits as an editor does.
 func ownRole(data []byte, roles map[nexus.Role]Role) (Role, error) {
 	r, err := readRole(data, Role{})
 	if err != nil {
@@ -173,7 +171,7 @@ func ownRole(data []byte, roles map[nexus.Role]Role) (Role, error) {
 	return r.InPlaceOf(roles[nexus.Editor])
 }
 
-// parseUsual parses roles as those of the same name usually are.
+// parseUsual returns a parser whose defaults are the roles of the same name in usual.
 func parseUsual(usual map[nexus.Role]Role) func(nexus.Role, []byte) (Role, error) {
 	return func(name nexus.Role, data []byte) (Role, error) {
 		r, err := parseRole(data, usual[name])
@@ -222,8 +220,8 @@ func parseRole(data []byte, usual Role) (Role, error) {
 	return r, r.check()
 }
 
-// readRole reads what a role's file says, whether it can be or not. What it does not
-// say about a switch is as usual.
+// readRole reads the fields of a role's file, without checking them. Switches that the file
+// does not set are as in usual.
 func readRole(data []byte, usual Role) (Role, error) {
 	if len(data) > maxRole {
 		return Role{}, fmt.Errorf("the file has %d bytes, the maximum is %d", len(data), maxRole)
@@ -250,13 +248,13 @@ func readRole(data []byte, usual Role) (Role, error) {
 	if err == nil {
 		err = l.Load(&m)
 	}
-	if err != nil && !errors.Is(err, io.EOF) { // nothing in it is found below
+	if err != nil && !errors.Is(err, io.EOF) { // the file is empty: the checks below report that
 		return Role{}, fmt.Errorf("front matter: %w", err)
 	}
 	return Role{Tier: m.Tier, Tools: m.Tools, Writes: m.Writes, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Answers: m.Answers, Effort: m.Effort, Prompt: strings.TrimSpace(body)}, nil
 }
 
-// check refuses what no role can be.
+// check refuses a role that is not valid.
 func (r Role) check() error {
 	switch {
 	case !r.Tier.Known():

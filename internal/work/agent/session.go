@@ -11,17 +11,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// What a session has in common with one that another maker's agent does.
+// Functions that this package's sessions share with those of external agents.
 
-// The causes of a context of [WithTimeLimits] that ended by itself.
+// The causes with which a context of [WithTimeLimits] ends on its own.
 var (
 	ErrSessionTime = errors.New("the session's time is up")
 	ErrTaskTime    = errors.New("the task's time is up")
 )
 
-// WithTimeLimits bounds ctx by what is left of a session's time and of its task's. Nil
-// means no limit. The session's clock runs until stop, which sets what is left
-// of it then: waiting for permission and for people costs a session nothing.
+// WithTimeLimits limits ctx by the time left of a session and of its task. Nil means no limit.
+// The session's clock runs until stop, which then updates the rest: waiting for permission and
+// for people does not count.
 func WithTimeLimits(ctx context.Context, session *time.Duration, task func() time.Duration) (step context.Context, stop func()) {
 	var ends []func()
 	if session != nil {
@@ -44,7 +44,7 @@ func WithTimeLimits(ctx context.Context, session *time.Duration, task func() tim
 	}
 }
 
-// KeepMessage puts a message into a store and returns its hash.
+// KeepMessage stores a message and returns its hash.
 func KeepMessage(s Store, m llm.Message) (hash string, err error) {
 	data, err := json.Marshal(m)
 	if err != nil {
@@ -63,8 +63,7 @@ func SpendingRefused(err error) bool {
 	return ok && (e.Code == nexus.CodeBudget || e.Code == nexus.CodeLimit)
 }
 
-// KeepManifest puts the items of what is sent into a store and returns their
-// hash, empty where there are none.
+// KeepManifest stores the items of a prompt and returns their hash, or "" if there are none.
 func KeepManifest(s Store, items []nexus.PromptItem) (hash string, err error) {
 	if len(items) == 0 {
 		return "", nil

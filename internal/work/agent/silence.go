@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// silenceLimit is how long a call may say nothing once the process is told to end
-// soon: what tells it that kills it before long.
+// silenceLimit is how long a call may produce no output once the process is told to end soon:
+// the sender of that signal kills the process before long.
 const silenceLimit = 1500 * time.Millisecond
 
-// hurriedError ends a call that said nothing when there was no more time for it.
+// hurriedError ends a call without output while the process is ending.
 type hurriedError struct{ why error }
 
 // Error implements error.
@@ -18,12 +18,12 @@ func (e *hurriedError) Error() string {
 	return "the model did not answer in time: " + e.why.Error()
 }
 
-// Unwrap returns why there is no time.
+// Unwrap returns why the process is ending.
 func (e *hurriedError) Unwrap() error { return e.why }
 
-// cancelWhenSilent ends a call that says nothing for a moment, once the process is told
-// to end soon. One that keeps saying something is waited for. Each call of
-// alive is such a sign; stop must follow.
+// cancelWhenSilent cancels a call that produces no output for silenceLimit, once the process
+// is told to end soon. A call that keeps producing output is not cancelled. Each call of alive
+// signals output; stop must follow.
 func (c *conversation) cancelWhenSilent(ctx context.Context) (_ context.Context, alive, stop func()) {
 	if c.Hurry == nil {
 		return ctx, func() {}, func() {}

@@ -13,13 +13,13 @@ import (
 	"unicode"
 )
 
-// The bounds of a session's scouts.
+// The limits of a session's subagents.
 const (
 	maxParallelSubagents = 3
 	maxSubagents         = 12
 )
 
-// Why a scout is called back.
+// The causes for which a subagent is stopped.
 var (
 	ErrSubagentStopped = errors.New("it was stopped")
 	ErrParentDone      = errors.New("it was stopped: the agent that sent it submitted its work")
@@ -27,36 +27,35 @@ var (
 
 var errWaitedEnough = errors.New("waited for long enough")
 
-// Investigate lets the scout with a number look into a question, from its beginning
-// or from where another process left it, and returns what it submitted, which
-// fits [SubagentSchema]. The why is why there is none. With again it is told that its
-// report was empty. An error, too,
-// is why there is none.
+// Investigate runs the subagent with number n on a question, from its beginning or from where
+// another process stopped, and returns its submission, which fits [SubagentSchema]. If there
+// is none, why is the reason. With again, the subagent is informed that its report was empty.
+// An error, too, means that there is no submission.
 type Investigate func(ctx context.Context, n int, question string, again bool) (handin json.RawMessage, why string, err error)
 
-// SubagentSchema returns the JSON Schema of what a scout submits.
+// SubagentSchema returns the JSON Schema of a subagent's submission.
 func SubagentSchema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{"report":{"type":"string","minLength":1,"maxLength":8000,"description":"the answer, and how sure it is"},` +
 		`"places":{"type":"array","maxItems":40,"items":{"type":"string","maxLength":300},"description":"path:line of the evidence for the answer"}},` +
 		`"required":["report"],"additionalProperties":false}`)
 }
 
-// SubagentReport is what a scout submits.
+// SubagentReport is a subagent's submission.
 type SubagentReport struct {
 	Report string   `json:"report"`
 	Places []string `json:"places"`
 }
 
-// Subagents are those of one session. Send, Show and Stop may be called by many
+// Subagents manages the subagents of one session. Send, Show and Stop may be called by many
 // goroutines; Close must be called, once.
 type Subagents struct {
 	look Investigate
 	ctx  context.Context //nolint:containedctx // of the session, which they end with
 	stop context.CancelCauseFunc
 
-	mu   sync.Mutex // guards what follows, and the fields of each
+	mu   sync.Mutex // guards the fields below, and those of each subagent
 	all  []*subagent
-	back chan struct{} // closed, and replaced, when one is back
+	back chan struct{} // closed, and replaced, when a subagent ends
 
 	out sync.WaitGroup
 }
@@ -65,14 +64,14 @@ type subagent struct {
 	n        int
 	question string
 	stop     context.CancelCauseFunc
-	over     chan struct{}   // closed when it has come to something
-	report   *SubagentReport // nil: there is none
-	why      string          // why there is none
-	told     bool            // its sender knows that it is over
+	over     chan struct{}   // closed when it ended
+	report   *SubagentReport // nil: no report
+	why      string          // reason for which there is no report
+	told     bool            // its parent has been informed of the end
 }
 
-// NewSubagents returns the scouts of a session whose work ends with ctx. It has sent as
-// many as sent before.
+// NewSubagents returns the subagents of a session whose work ends with ctx. sent is the number
+// of subagents that the session started before.
 func NewSubagents(ctx context.Context, sent int, look Investigate) *Subagents {
 	ctx, stop := context.WithCancelCause(ctx)
 	s := &Subagents{look: look, ctx: ctx, stop: stop, all: make([]*subagent, sent), back: make(chan struct{})}
@@ -83,7 +82,7 @@ func NewSubagents(ctx context.Context, sent int, look Investigate) *Subagents {
 	return s
 }
 
-// Known says the result of a scout that was sent before.
+// Known adds the result of a subagent that was started before.
 func (s *Subagents) Known(n int, question string, handin json.RawMessage, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,14 +91,14 @@ func (s *Subagents) Known(n int, question string, handin json.RawMessage, why st
 	c.report, c.why = readReport(handin, why)
 }
 
-// Resume lets a scout continue that another process sent.
+// Resume continues a subagent that another process started.
 func (s *Subagents) Resume(n int, question string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.start(&subagent{n: n, question: question})
 }
 
-// start lets a scout look. The caller holds the lock.
+// start starts a subagent. The caller holds the lock.
 func (s *Subagents) start(c *subagent) {
 	ctx, stop := context.WithCancelCause(s.ctx)
 	c.stop, c.over = stop, make(chan struct{})
@@ -123,7 +122,7 @@ func (s *Subagents) start(c *subagent) {
 	})
 }
 
-// run has a scout look, and once more where its report is empty.
+// run runs a subagent, and once more if its report is empty.
 func (s *Subagents) run(ctx context.Context, n int, question string) (*SubagentReport, string, error) {
 	for _, again := range []bool{false, true} {
 		handin, why, err := s.look(ctx, n, question, again)
@@ -139,7 +138,7 @@ func (s *Subagents) run(ctx context.Context, n int, question string) (*SubagentR
 
 const emptyTwice = "its report was empty, twice"
 
-// readReport returns a report that says something.
+// readReport returns a report, or the reason for which it is empty or missing.
 func readReport(handin json.RawMessage, why string) (*SubagentReport, string) {
 	var r SubagentReport
 	if why != "" {
@@ -151,13 +150,13 @@ func readReport(handin json.RawMessage, why string) (*SubagentReport, string) {
 	return &r, ""
 }
 
-// blankReports are reports that say that somebody is done, and nothing else; between bars.
+// blankReports are reports that only state completion, separated by bars.
 const blankReports = "|done|ok|okay|finished|complete|completed|none|null|n/a|nothing|no answer|no result|no results|" +
 	"no output|task completed|task complete|i am done|i'm done|all done|see above|as above|as requested|success|yes|" +
 	"no|the task is complete|the task has been completed|i have completed the task|i have finished|i have looked into it|here is my report|report|"
 
-// emptyReport reports whether a report says nothing: only that somebody is done, or
-// no word at all. A short answer that names a place is none.
+// emptyReport reports whether a report has no content: it only states completion, or has no
+// word at all. A short answer that names a place has content.
 func emptyReport(r SubagentReport) bool {
 	text := strings.ToLower(strings.Trim(strings.Join(strings.Fields(r.Report), " "), " .!()[]*_-:\"'`"))
 	if !strings.ContainsFunc(text, unicode.IsLetter) && !strings.ContainsFunc(text, unicode.IsDigit) {
@@ -166,7 +165,7 @@ func emptyReport(r SubagentReport) bool {
 	return len(r.Places) == 0 && !strings.Contains(text, "|") && strings.Contains(blankReports, "|"+text+"|")
 }
 
-// Send implements [tool.Scouts].
+// Send implements [tool.Subagents].
 func (s *Subagents) Send(question string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +175,8 @@ func (s *Subagents) Send(question string) (string, error) {
 		if !c.out() {
 			continue
 		}
-		if running++; c.question == question { // asked again, maybe by a call that was cut off
+		// the same question again, maybe by a call that was cut off
+		if running++; c.question == question {
 			return fmt.Sprintf("scout %d is already looking into that", c.n), nil
 		}
 	}
@@ -193,7 +193,7 @@ func (s *Subagents) Send(question string) (string, error) {
 	return fmt.Sprintf("scout %d is looking into it; you are told when it reports", c.n), nil
 }
 
-// Show implements [tool.Scouts].
+// Show implements [tool.Subagents].
 func (s *Subagents) Show(ctx context.Context, id string, wait time.Duration) (string, error) {
 	if id == "" {
 		s.await(ctx, wait)
@@ -227,8 +227,8 @@ func (s *Subagents) Show(ctx context.Context, id string, wait time.Duration) (st
 	return text, nil
 }
 
-// await waits until one is back of which its sender does not know, for as long
-// as one is out.
+// await waits until a subagent ends whose parent has not been informed, as long as one is
+// running.
 func (s *Subagents) await(ctx context.Context, wait time.Duration) {
 	ctx, stop := context.WithTimeoutCause(ctx, wait, errWaitedEnough)
 	defer stop()
@@ -248,7 +248,7 @@ func (s *Subagents) await(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// Stop implements [tool.Scouts].
+// Stop implements [tool.Subagents].
 func (s *Subagents) Stop(id string) (string, error) {
 	c, err := s.find(id)
 	if err != nil {
@@ -266,7 +266,7 @@ func (s *Subagents) Stop(id string) (string, error) {
 	return fmt.Sprintf("scout %d is stopped", c.n), nil
 }
 
-// News says which scouts are back since it was last asked.
+// News returns which subagents ended since the last call.
 func (s *Subagents) News() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -285,7 +285,7 @@ func (s *Subagents) News() []string {
 	return all
 }
 
-// Close calls back who is still out, for a reason.
+// Close stops the running subagents, with the given cause.
 func (s *Subagents) Close(why error) {
 	s.stop(why)
 	s.out.Wait()
@@ -319,7 +319,7 @@ func (s *Subagents) list() string {
 	return cmp.Or(b.String(), "[no scout was sent]")
 }
 
-// out reports whether it still looks. The caller holds the lock.
+// out reports whether the subagent still runs. The caller holds the lock.
 func (c *subagent) out() bool {
 	select {
 	case <-c.over:

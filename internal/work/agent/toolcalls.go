@@ -15,24 +15,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// The tools that mean something to the loop.
+// The tools that the loop treats specially.
 const (
 	finish = "finish" // submits
 	ask    = "ask"    // waits for a person
 	shell  = "shell"  // runs a command
-	job    = "job"    // runs one in the background
+	job    = "job"    // runs a command in the background
 )
 
-// side is how many read-only calls run side by side.
+// side is the number of read-only calls that run in parallel.
 const side = 8
 
-// runCalls runs the calls of an answer, pins the tree if it may have changed, and
-// gathers what came of it.
+// runCalls runs the calls of an answer, takes a snapshot of the tree if it may have changed,
+// and collects the results.
 func (c *conversation) runCalls(ctx context.Context, calls []llm.Call) (*ending, error) {
 	spare, stop := c.repeatableContext(ctx)
 	defer stop()
 	answers := c.answerCalls(spare, calls)
-	if spare.Err() != nil { // half-done answers are not said; the calls are run again
+	if spare.Err() != nil { // partial answers are not sent; the calls are run again
 		return nil, context.Cause(spare)
 	}
 	changed := false
@@ -63,9 +63,8 @@ func (c *conversation) runCalls(ctx context.Context, calls []llm.Call) (*ending,
 	return nil, nil // recorded with the next reservation
 }
 
-// answerCalls runs the calls: side by side when all of them only read, else one
-// after the other. Of equal calls with nothing but reading between them the first
-// is run.
+// answerCalls runs the calls: in parallel if all of them only read, otherwise in sequence. Of
+// equal calls with only reading calls between them, the first is run.
 func (c *conversation) answerCalls(ctx context.Context, calls []llm.Call) []tool.Answer {
 	answers := make([]tool.Answer, len(calls))
 	if len(calls) > 1 && c.readOnly(calls) {
@@ -87,7 +86,7 @@ func (c *conversation) answerCalls(ctx context.Context, calls []llm.Call) []tool
 		return answers
 	}
 	failed, finished := false, false
-	var broken []llm.Call // changes of files that failed
+	var broken []llm.Call // failed changes of files
 	for i, call := range calls {
 		on := c.buildsOn(call, broken)
 		switch {
@@ -107,7 +106,8 @@ func (c *conversation) answerCalls(ctx context.Context, calls []llm.Call) []tool
 		default:
 			answers[i] = c.answerCall(ctx, call)
 		}
-		if answers[i].Result.Failed && (pathOf(call) != "" || call.Flaw != "") && !c.tools.ReadOnly(call.Tool) { // a malformed call names no file that could be read
+		// a malformed call may name no file
+		if answers[i].Result.Failed && (pathOf(call) != "" || call.Flaw != "") && !c.tools.ReadOnly(call.Tool) {
 			broken = append(broken, call)
 		}
 		failed = failed || answers[i].Result.Failed
@@ -116,9 +116,9 @@ func (c *conversation) answerCalls(ctx context.Context, calls []llm.Call) []tool
 	return answers
 }
 
-// buildsOn names the failed change that a later call of the same answer builds
-// on, empty for none: a command sees the tree that all changes before it made,
-// and a change of a file the changes of that file.
+// buildsOn returns the file of a failed change on which a later call of the same answer
+// depends, or "": a command depends on all changes before it, and a change of a file on the
+// earlier changes of that file.
 func (c *conversation) buildsOn(call llm.Call, broken []llm.Call) string {
 	for _, b := range broken {
 		if call.Tool == shell || call.Tool == job || pathOf(call) == pathOf(b) && !c.tools.ReadOnly(call.Tool) {
@@ -128,7 +128,7 @@ func (c *conversation) buildsOn(call llm.Call, broken []llm.Call) string {
 	return ""
 }
 
-// pathOf returns the file that a call names, cleaned, empty where it names none.
+// pathOf returns the file that a call names, cleaned, or "".
 func pathOf(call llm.Call) string {
 	var in struct{ Path string }
 	if json.Unmarshal(tool.NormalizeCall(call).Input, &in) != nil || in.Path == "" {
@@ -137,7 +137,7 @@ func pathOf(call llm.Call) string {
 	return filepath.Clean(in.Path)
 }
 
-// answerCall runs a single call. A person may take longer than a session.
+// answerCall runs a single call. A person's answer may take longer than a session.
 func (c *conversation) answerCall(ctx context.Context, call llm.Call) tool.Answer {
 	if call.Tool == ask {
 		return c.tools.Answer(ctx, call)
@@ -147,8 +147,8 @@ func (c *conversation) answerCall(ctx context.Context, call llm.Call) tool.Answe
 	return c.tools.Answer(step, call)
 }
 
-// repeated reports whether an earlier call of the same answer is equal to call i, and
-// only calls that read are between them: its result would be the same.
+// repeated reports whether an earlier call of the same answer equals call i, and only reading
+// calls are between them: its result would be the same.
 func (c *conversation) repeated(calls []llm.Call, i int) bool {
 	if _, submits := tool.SubmissionOf(calls[i]); submits {
 		return false
@@ -183,7 +183,7 @@ func notDone(call llm.Call, why string) tool.Answer {
 	return tool.Answer{Result: llm.Result{ID: call.ID, Text: why, Failed: true}, About: why}
 }
 
-// addResults adds the results of a turn to the conversation and the facts.
+// addResults appends the results of a turn to the conversation and the facts.
 func (c *conversation) addResults(answers []tool.Answer) error {
 	m := llm.Message{From: llm.User}
 	for _, a := range answers {
@@ -204,8 +204,8 @@ func (c *conversation) addResults(answers []tool.Answer) error {
 	return nil
 }
 
-// endRepetition ends a session that makes the same call again and again; the last one
-// is answered without being run.
+// endRepetition ends a session that repeats the same call; the last call gets an answer
+// without being run.
 func (c *conversation) endRepetition(ctx context.Context, calls []llm.Call) (*ending, error) {
 	answers := make([]tool.Answer, len(calls))
 	for i, call := range calls {

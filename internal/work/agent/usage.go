@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// CallUsage returns what a call used, and whether that is an estimate. A call
-// that the provider turned down, or that never reached it, used nothing.
+// CallUsage returns the usage of a call, and whether it is an estimate. A call that the
+// provider rejected, or that never reached it, used nothing.
 func CallUsage(r llm.Request, resp llm.Response, said int, err error) (u nexus.Usage, estimated bool) {
 	u = resp.Usage
 	if err == nil {

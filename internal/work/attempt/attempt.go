@@ -1,10 +1,10 @@
-// Package attempt makes one try at one task: a worktree of its own, agents
-// that write, gates that judge, a reviewer that reads, and repair rounds in
-// the same conversation until it is accepted or continuing is no use.
+// Package attempt makes one attempt at one task: its own worktree, agents that write, gates
+// that check, a reviewer that reads, and repair rounds in the same conversation until the work
+// is accepted or cannot be improved.
 //
-// What comes next is decided by [repair.PreviewPrompt]; this package performs it. It
-// can be stopped anywhere: what it did is in the journal and in snapshots of
-// the tree, and the next process continues from there.
+// Package repair decides the next step; this package performs it. It can be stopped anywhere:
+// its results are in the journal and in snapshots of the tree, and the next process continues
+// from there.
 package attempt
 
 import (
@@ -23,25 +23,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// work is one attempt under way. One goroutine owns it.
+// work is one attempt in progress. One goroutine owns it.
 type work struct {
 	Worker *worker.Worker
 	view   state.View
 	task   *state.Task
-	a      *state.Attempt // our own copy, kept in step with what we record
+	a      *state.Attempt // our own copy, updated with the facts that we record
 	desk   worker.Desk
 	tree   *worktree.Tree
-	ran    map[string]nexus.Evidence // commands of criteria without the change, by gate and tree
+	// results of criteria's commands without the change, by gate and tree
+	ran map[string]nexus.Evidence
 
-	baseTree string // of the commit that it is made from
+	baseTree string // tree of the commit that the attempt starts from
 
-	guided []string // what people said to those who write since this process has the attempt
+	guided []string // people's guidance to the writers since this process started the attempt
 
-	again []nexus.Evidence // what the tests said about the base when they ran there once more
+	again []nexus.Evidence // results of the tests on the base when they were run there once more
 }
 
-// Work makes the attempt of the view, from its start or from where another
-// process left it, and returns the fact that ends it.
+// Work makes the attempt of the view, from its start or from where another process stopped,
+// and returns the fact that ends it.
 func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	w := &work{Worker: s, view: v, task: &v.Task, a: v.Attempt, desk: d, ran: map[string]nexus.Evidence{}}
 	start, ended, err := w.start(ctx)
@@ -106,7 +107,7 @@ func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 	}
 }
 
-// record appends facts and keeps our copy of the attempt in step.
+// record appends facts and updates our copy of the attempt.
 func (w *work) record(ctx context.Context, facts ...nexus.Fact) error {
 	if err := w.desk.Record(ctx, facts...); err != nil {
 		return err
@@ -120,18 +121,18 @@ func (w *work) record(ctx context.Context, facts ...nexus.Fact) error {
 	return nil
 }
 
-// ownDesk keeps our copy of the attempt in step with what is recorded for us.
+// ownDesk updates our copy of the attempt with the facts that others record for it.
 type ownDesk struct {
 	worker.Desk
 	w *work
 }
 
-// Record implements [Desk].
+// Record implements [worker.Desk].
 func (d ownDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.w.record(ctx, facts...)
 }
 
-// snapshot pins the tree as it is, and records it when it changed.
+// snapshot takes a snapshot of the tree, and records it if the tree changed.
 func (w *work) snapshot(ctx context.Context) (nexus.TreeSnapshotted, error) {
 	commit, tree, err := w.tree.Snapshot(ctx, fmt.Sprintf("snapshot of %s", w.a.ID))
 	if err != nil {
@@ -149,8 +150,8 @@ func (w *work) recordSnapshot(ctx context.Context) (nexus.TreeSnapshotted, error
 	return snap, w.record(ctx, snap)
 }
 
-// pinSubmitted pins the tree of a round that was written and not judged yet: what
-// follows depends on which tree it is, and commands may have changed it last.
+// pinSubmitted takes a snapshot of a round's tree that was submitted and not judged yet: the
+// next step depends on the tree, and commands may have changed it last.
 func (w *work) pinSubmitted(ctx context.Context) error {
 	r := w.a.LastRound()
 	if r == nil || r.Verdict != nil {
@@ -163,7 +164,7 @@ func (w *work) pinSubmitted(ctx context.Context) error {
 	return err
 }
 
-// mark names the result of the last round, which is pinned and on record.
+// mark names the result of the last round, which has a recorded snapshot.
 func (w *work) mark() error {
 	if r := w.a.LastRound(); r != nil && r.Commit != "" {
 		return w.tree.MarkRound(r.Round, r.Commit)
@@ -171,7 +172,7 @@ func (w *work) mark() error {
 	return nil
 }
 
-// snapshotLastRound pins the tree as the result of the last round.
+// snapshotLastRound takes a snapshot of the tree as the result of the last round.
 func (w *work) snapshotLastRound(ctx context.Context) (nexus.TreeSnapshotted, error) {
 	snap, err := w.recordSnapshot(ctx)
 	if err == nil {
@@ -180,7 +181,7 @@ func (w *work) snapshotLastRound(ctx context.Context) (nexus.TreeSnapshotted, er
 	return snap, err
 }
 
-// timeLeftFunc returns what is left of the task's time; nil where it has no end.
+// timeLeftFunc returns a function that returns the task's remaining time; nil if unlimited.
 func (w *work) timeLeftFunc() func() time.Duration {
 	limit := w.view.Limits.TaskTime
 	if limit <= 0 {
@@ -191,7 +192,7 @@ func (w *work) timeLeftFunc() func() time.Duration {
 	}
 }
 
-// timeoutReason says why the task's time is over, empty while it is not.
+// timeoutReason returns why the task's time is over, or "".
 func (w *work) timeoutReason() string {
 	if left := w.timeLeftFunc(); left == nil || left() > 0 {
 		return ""
@@ -199,7 +200,7 @@ func (w *work) timeoutReason() string {
 	return fmt.Sprintf("the task's time limit of %s is reached; the work is kept", w.view.Limits.TaskTime)
 }
 
-// facts says what the attempt changed so far.
+// facts returns the facts about the attempt's changes so far.
 func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	at := cmp.Or(w.a.Snapshot.Commit, w.a.Start)
 	if at == "" {
@@ -228,8 +229,8 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	return f, err
 }
 
-// renamed reports whether a commit does nothing but rename what the title says,
-// which is known only where the task asks for no tests because of that.
+// renamed reports whether a commit only renames as the title says. It is computed only if the
+// task asks for no tests because of that.
 func (w *work) renamed(ctx context.Context, at string) (bool, error) {
 	r, is := repair.RenamesOf(w.task.Task)
 	if !is || w.a.Strategy != nexus.NoTest {
@@ -238,8 +239,8 @@ func (w *work) renamed(ctx context.Context, at string) (bool, error) {
 	return change.OnlyRenames(ctx, w.Worker.Trees.Git(), w.a.Base, at, r.Only)
 }
 
-// end closes the attempt. Accepted work is pinned by its last snapshot, which
-// is what the gates and the reviewer saw; a tree that changed since is not.
+// end closes the attempt. Accepted work is pinned by its last snapshot, the tree that the
+// gates and the reviewer checked; later changes of the tree are not included.
 func (w *work) end(ctx context.Context, step repair.Step) ([]nexus.Fact, error) {
 	snap, err := w.snapshotLastRound(ctx)
 	if err != nil {

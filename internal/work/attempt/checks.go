@@ -25,21 +25,20 @@ func criteriaWithoutCheck(t nexus.Task) []int {
 	return all
 }
 
-// showable returns the numbers, from 1, of the criteria that have no check and that
-// a machine may tell of.
+// showable returns the numbers, from 1, of the criteria that have no check and that a machine
+// can check.
 func showable(t nexus.Task) []int {
 	return slices.DeleteFunc(criteriaWithoutCheck(t), func(n int) bool { return isMatterOfTaste(t.Criteria[n-1].Text) })
 }
 
-// worthChecks reports whether a session of its own is worth its money for the checks
-// of a task: nothing of its own shows what it is about yet, only gates that
-// judge all work, and a machine may tell of a criterion at least; or a check was
-// taken back that could not tell.
+// worthChecks reports whether the checks of a task are worth the cost of their own session:
+// the task has no check of its own yet, only gates that judge all work, and a machine can
+// check at least one criterion; or a check was withdrawn as inconclusive.
 func worthChecks(t nexus.Task) bool {
 	some := false
 	for _, c := range t.Criteria {
 		if c.Was != "" {
-			return true // its command cannot tell, and another is to
+			return true // its command is inconclusive and is to be replaced
 		}
 	}
 	for _, c := range t.Criteria {
@@ -53,7 +52,7 @@ func worthChecks(t nexus.Task) bool {
 	return some
 }
 
-// isMatterOfTaste reports whether a criterion is of what only people can tell.
+// isMatterOfTaste reports whether only people can judge a criterion.
 func isMatterOfTaste(text string) bool {
 	text = " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }), " ") + " "
 	return slices.ContainsFunc([]string{
@@ -61,9 +60,9 @@ func isMatterOfTaste(text string) bool {
 	}, func(w string) bool { return strings.Contains(text, " "+w+" ") })
 }
 
-// askChecks asks a tester for a check of each criterion that nothing shows; it is
-// empty where there is none. Tried are the checks that were named before. Apart
-// says that the work is green, and has its tests.
+// askChecks asks a tester for a check of each criterion without evidence; it is empty if there
+// is none. Tried are the checks that were named before. Apart means that the work is green and
+// has its tests.
 func askChecks(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart bool) string {
 	if len(open) == 0 {
 		return ""
@@ -99,13 +98,12 @@ func askChecks(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart boo
 }
 
 const (
-	maxHandin    = 1 << 20 // bytes of a submission
+	maxHandin    = 1 << 20 // largest submission in bytes
 	maxCheckText = 500
 )
 
-// readChecks returns what a submission says about the criteria of a task that nothing
-// shows, each once. What cannot be meant is left out, and what cannot be run
-// says why in Why.
+// readChecks returns a submission's checks of the open criteria of a task, each once. It skips
+// checks that fit no criterion; a check that cannot be run has the reason in Why.
 func readChecks(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck {
 	var said struct {
 		Checks []struct {
@@ -138,7 +136,7 @@ func readChecks(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck 
 	return all
 }
 
-// checkFault says why a check cannot be one, empty where it may be.
+// checkFault returns why a check is not valid, or "".
 func checkFault(c nexus.CriterionCheck) string {
 	switch err := shell.CheckSyntax(c.Command); {
 	case len(c.Command) > maxCheckText || oneLine(c.Command) != c.Command:
@@ -153,7 +151,7 @@ func checkFault(c nexus.CriterionCheck) string {
 	return ""
 }
 
-// oneLine makes one line of a text that models wrote.
+// oneLine returns a model's text as one line.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
 	return sanitize.Cut(text, maxCheckText)

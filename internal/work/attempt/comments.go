@@ -15,22 +15,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 )
 
-// commentsPrompt returns what the author of a change is told in a round that people's comments
-// make: the first batch, as the others follow before it is asked, or what it did not answer.
+// commentsPrompt returns the message to the author of a change in a round that answers
+// people's comments: the first batch (the others follow before the next model call), or the
+// comments without an answer.
 func (w *work) commentsPrompt(cause string) (text, why string, told state.Guidance) {
 	if cause == nexus.AnswerCause {
 		return diffreview.Remind(w.a.Reminded), "review", told
 	}
 	all := w.task.UndeliveredComments(w.a.ID)
-	if len(all) == 0 { // a process that died had said it
+	if len(all) == 0 { // a process that died had sent it
 		return "A person reviewed your change, and said it above. " + diffreview.AnswerRules, "review", told
 	}
 	text, why = updates.UpdateMessage(all[0])
 	return text, why, all[0]
 }
 
-// recordCommentAnswers holds what an author said about people's comments against the change, and
-// records it.
+// recordCommentAnswers compares an author's answers to people's comments with the change, and
+// records the result.
 func (w *work) recordCommentAnswers(ctx context.Context) error {
 	if len(w.a.Claims) == 0 {
 		return nil
@@ -41,7 +42,7 @@ func (w *work) recordCommentAnswers(ctx context.Context) error {
 		one := nexus.CommentAnswer{Comment: claim.Comment, Reply: nexus.CommentReply(claim.Status), Why: claim.Why}
 		c, known := w.comment(claim.Comment)
 		if !known {
-			continue // an agent made it up
+			continue // an agent invented it
 		}
 		var err error
 		if one.Changed, err = w.changedSince(ctx, c, commit); err != nil {
@@ -52,7 +53,7 @@ func (w *work) recordCommentAnswers(ctx context.Context) error {
 	return w.record(ctx, f)
 }
 
-// comment returns the comment of that name that the author was told.
+// comment returns the comment with that ID that the author received.
 func (w *work) comment(id string) (nexus.Comment, bool) {
 	for _, c := range w.a.Open {
 		if c.ID == id {
@@ -63,7 +64,7 @@ func (w *work) comment(id string) (nexus.Comment, bool) {
 	return c.Comment, ok
 }
 
-// changedSince reports whether what a comment is about changed up to a commit.
+// changedSince reports whether the lines of a comment changed up to a commit.
 func (w *work) changedSince(ctx context.Context, c nexus.Comment, commit string) (bool, error) {
 	if c.Commit == "" || commit == "" || c.Commit == commit {
 		return false, nil
@@ -75,7 +76,7 @@ func (w *work) changedSince(ctx context.Context, c nexus.Comment, commit string)
 	return diffreview.Touches(diffreview.Parse(patch), c), nil
 }
 
-// weighRisk records which files of accepted work are risky, where those wait for a person.
+// weighRisk records which files of accepted work are risky, if those need a person's review.
 func (w *work) weighRisk(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	if w.view.Limits.Review.People != nexus.ReviewRisky {
 		return nil
@@ -91,8 +92,8 @@ func (w *work) weighRisk(ctx context.Context, snap nexus.TreeSnapshotted) error 
 	return w.record(ctx, nexus.ChangeWeighed{Attempt: w.a.ID, Tree: snap.Tree, Risky: diffreview.RiskyFiles(patch, weaker)})
 }
 
-// applySuggestions does what people suggested, in a round without an agent. What was done before a
-// process died is in the tree or it is not, and is found so.
+// applySuggestions applies people's suggestions, in a round without an agent. After a crash,
+// suggestions that are already in the tree are detected.
 func (w *work) applySuggestions(ctx context.Context, step repair.Step) error {
 	if r := w.a.LastRound(); r == nil || r.Role != nexus.Reviser || r.Verdict != nil {
 		f := nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: nexus.Reviser, Cause: step.Cause}
@@ -116,7 +117,7 @@ func (w *work) applySuggestions(ctx context.Context, step repair.Step) error {
 			continue
 		}
 		f.Applied = append(f.Applied, c.ID)
-		snap, err := w.snapshot(ctx) // the next one finds its lines in it
+		snap, err := w.snapshot(ctx) // the next suggestion finds its lines in it
 		if err != nil {
 			return err
 		}
@@ -133,8 +134,8 @@ func (w *work) applySuggestions(ctx context.Context, step repair.Step) error {
 // maxReplaced is the largest file, in bytes, in which lines are replaced.
 const maxReplaced = 8 << 20
 
-// applySuggestion puts a suggestion in the place of the lines that it is about, as they are now, and
-// says why that cannot be done.
+// applySuggestion replaces the lines of a suggestion, as they are now, and returns why that
+// cannot be done, or "".
 func (w *work) applySuggestion(ctx context.Context, c nexus.Comment, at string) (why string, err error) {
 	start := c.Start
 	if c.Commit != at {

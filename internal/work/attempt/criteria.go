@@ -16,9 +16,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// weighCriteria says about each criterion whose check is a gate what bears on it, on a tree
-// that the gates let through, and records it. Where that may be tests that came
-// with the change, they run where the rest of it is not there.
+// weighCriteria records, for each criterion whose check is a gate, which evidence bears on it,
+// on a tree that passed the gates. If that may be tests that came with the change, they also
+// run without the rest of the change.
 func (w *work) weighCriteria(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	if !slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { return c.Check != "" }) {
 		return nil
@@ -45,7 +45,8 @@ func (w *work) weighCriteria(ctx context.Context, snap nexus.TreeSnapshotted) er
 		}
 	}
 	open := slices.ContainsFunc(all, func(s nexus.CriterionShown) bool { return s.By == "" && !s.Left })
-	if open && known.Without == nil && len(tests) > 0 && len(rest) > 0 && w.a.Strategy != nexus.TDDSimple { // that one proves them next
+	// the tests are proved next
+	if open && known.Without == nil && len(tests) > 0 && len(rest) > 0 && w.a.Strategy != nexus.TDDSimple {
 		p, err := w.proveTestsAlone(ctx, snap, tests, rest)
 		if err != nil {
 			return fmt.Errorf("run the tests of %s without its work: %w", w.a.ID, err)
@@ -64,7 +65,7 @@ func (w *work) weighCriteria(ctx context.Context, snap nexus.TreeSnapshotted) er
 	return w.record(ctx, nexus.CriteriaWeighed{Attempt: w.a.ID, Tree: snap.Tree, Criteria: all})
 }
 
-// criteriaEvidence returns what is known of a tree before any test runs for it once more.
+// criteriaEvidence returns the evidence about a tree before any test runs for it once more.
 func (w *work) criteriaEvidence(ctx context.Context, snap nexus.TreeSnapshotted, changed []string) (accept.Work, error) {
 	repo := w.Worker.Trees.Git()
 	known := accept.Work{
@@ -92,8 +93,8 @@ func (w *work) criteriaEvidence(ctx context.Context, snap nexus.TreeSnapshotted,
 	return known, nil
 }
 
-// runBaseTests returns what the tests of the base say about a tree, in place of its own. Then it
-// puts the tree back.
+// runBaseTests returns the results of the base's tests on a tree, instead of its own tests.
+// Then it restores the tree.
 func (w *work) runBaseTests(ctx context.Context, tree string, tests []string) ([]nexus.Evidence, error) {
 	old, err := w.treeWithBaseFiles(ctx, w.a.Base, tree, tests)
 	if err != nil {
@@ -109,7 +110,7 @@ func (w *work) runBaseTests(ctx context.Context, tree string, tests []string) ([
 	return w.withAllFindings(now), w.tree.ResetExactly(ctx, tree)
 }
 
-// ownTestCriteria returns the criteria that nothing shows but tests that came with the work.
+// ownTestCriteria returns the criteria whose only evidence is tests that came with the work.
 func ownTestCriteria(a *state.Attempt, t nexus.Task) []string {
 	var all []string
 	for _, s := range a.Weighed.Criteria {
@@ -120,8 +121,8 @@ func ownTestCriteria(a *state.Attempt, t nexus.Task) []string {
 	return all
 }
 
-// commands runs the commands of criteria on the base and, where that does not
-// tell, on the base with the tests of the change. Then it puts the tree back.
+// commands runs the commands of criteria on the base and, if that is inconclusive, on the base
+// with the tests of the change. Then it restores the tree.
 func (w *work) commands(ctx context.Context, tree string, tests, rest, edited []string) ([]accept.CommandResults, error) {
 	var all []accept.CommandResults
 	for i, c := range w.task.Criteria {
@@ -148,9 +149,9 @@ func (w *work) commands(ctx context.Context, tree string, tests, rest, edited []
 	return all, w.tree.ResetExactly(ctx, tree)
 }
 
-// runOnStartAndTests looks where a command fails that passes on the base: on what the run
-// started from, as other tasks may have made it pass since, and on the base with
-// the tests of the change.
+// runOnStartAndTests finds where a command fails that passes on the base: on the commit that
+// the run started from, as other tasks may have made it pass since, and on the base with the
+// tests of the change.
 func (w *work) runOnStartAndTests(ctx context.Context, g gate.Gate, tree string, tests, rest []string, b *accept.CommandResults) error {
 	var err error
 	if w.a.Base != w.view.Goal.Base {
@@ -162,7 +163,8 @@ func (w *work) runOnStartAndTests(ctx context.Context, g gate.Gate, tree string,
 	return err
 }
 
-// runGateWithBaseFiles returns what a gate says about a tree, or that of a commit, with files as they are on a base.
+// runGateWithBaseFiles returns a gate's result on a tree, or the tree of a commit, with the
+// given files as they are on a base.
 func (w *work) runGateWithBaseFiles(ctx context.Context, g gate.Gate, base, tree string, files []string) (*nexus.Evidence, error) {
 	var err error
 	if len(files) == 0 {
@@ -177,11 +179,11 @@ func (w *work) runGateWithBaseFiles(ctx context.Context, g gate.Gate, base, tree
 	return &e, err
 }
 
-// runGateOnce is [work.runGate] for a tree without the change, which is judged once.
+// runGateOnce is [work.runGate] with a cached result for a tree without the change.
 func (w *work) runGateOnce(ctx context.Context, g gate.Gate, hash string) (nexus.Evidence, error) {
 	key := g.Name + "\x00" + hash
 	if e := w.ran[key]; e.State == nexus.Pass || e.State == nexus.Fail {
-		return e, nil // others may be different next time
+		return e, nil // other results may differ next time
 	}
 	tried := func(o nexus.Evidence) bool { return o.Tree == hash && o.Command == g.Command() }
 	if i := slices.IndexFunc(w.view.Tried, tried); i >= 0 && (w.view.Tried[i].State == nexus.Pass || w.view.Tried[i].State == nexus.Fail) {
@@ -197,8 +199,8 @@ func (w *work) runGateOnce(ctx context.Context, g gate.Gate, hash string) (nexus
 	return e, err
 }
 
-// evidenceOfSameCommand returns what a gate with the very command said about a tree without the change, or
-// one that ran its tests.
+// evidenceOfSameCommand returns the result of a gate with the same command on a tree without
+// the change, or of a gate that ran its tests.
 func (w *work) evidenceOfSameCommand(ctx context.Context, g gate.Gate, hash string) (e nexus.Evidence, ok bool, err error) {
 	if err := w.tree.ResetExactly(ctx, hash); err != nil {
 		return e, ok, err
@@ -211,7 +213,8 @@ func (w *work) evidenceOfSameCommand(ctx context.Context, g gate.Gate, hash stri
 	for _, commit := range []string{w.a.Base, w.view.Goal.Base} {
 		said = append(said, w.Worker.Judge.Bases.Known(ctx, commit)...)
 	}
-	for _, c := range w.task.Criteria { // what does not compile for one does not for another
+	// code that does not compile for one criterion compiles for none
+	for _, c := range w.task.Criteria {
 		if o, command := detect.Accept(c); command {
 			gates = append(gates, o)
 			said = append(said, w.ran[o.Name+"\x00"+hash])
@@ -222,8 +225,8 @@ func (w *work) evidenceOfSameCommand(ctx context.Context, g gate.Gate, hash stri
 	return e, ok, nil
 }
 
-// recordBaseFailures looks at what fails on the base before anybody works, where the task
-// names something that does, and says so.
+// recordBaseFailures records the failures on the base before work begins, if the task names
+// something that fails.
 func (w *work) recordBaseFailures(ctx context.Context, start string) error {
 	if w.a.Seen != nil || len(w.a.Rounds) > 0 || w.a.Snapshot.Commit != "" {
 		return nil
@@ -252,7 +255,7 @@ func (w *work) recordBaseFailures(ctx context.Context, start string) error {
 	return w.record(ctx, f)
 }
 
-// base is what the attempt starts from, for which its gates wait.
+// base returns the base of the attempt; its gates wait for that.
 func (w *work) base() worker.Base {
 	return worker.Base{Commit: w.a.Base, For: nexus.GateStarted{Attempt: w.a.ID}}
 }
@@ -264,7 +267,7 @@ func (w *work) baseFailures(ctx context.Context, wishes accept.Mentions) (f nexu
 	}
 	skip := untested
 	if slices.ContainsFunc(wishes, func(one accept.Mentioned) bool { return len(one.Places)+len(one.Errors) > 0 }) {
-		skip = nil // a linter may have said that
+		skip = nil // a linter may have reported that
 	}
 	var base []nexus.Evidence
 	if wishes.AsksForRed() {
@@ -282,7 +285,8 @@ func (w *work) baseFailures(ctx context.Context, wishes accept.Mentions) (f nexu
 	return f, nil
 }
 
-// seenBefore tells the author what fails before the work, and is to pass after it.
+// seenBefore returns the text for the author about failures before the work, which the work
+// must fix.
 func (w *work) seenBefore() string {
 	f := w.a.Seen
 	if f == nil {
@@ -301,20 +305,19 @@ func (w *work) seenBefore() string {
 	return strings.TrimSpace(text)
 }
 
-// hasHollowTests reports whether tests that were red look at nothing on a tree.
+// hasHollowTests reports whether tests that were red assert nothing on a tree.
 func (w *work) hasHollowTests(ctx context.Context, p nexus.TestsProved, tree string) bool {
 	return repair.HollowTests(p, func(file string) string {
 		text, err := w.Worker.Trees.Git().Run(ctx, "cat-file", "blob", tree+":"+file)
 		if err != nil {
-			return "assert" // nobody can say that it looks at nothing
+			return "assert" // unknown: assume that it asserts something
 		}
 		return text
 	})
 }
 
-// rerunBaseTests returns what the tests say about the base when they run there once more: one
-// that failed by accident passes without the change, too. Then it puts the tree
-// back.
+// rerunBaseTests returns the results of the tests when they run on the base once more: a test
+// that failed by accident passes without the change, too. Then it restores the tree.
 func (w *work) rerunBaseTests(ctx context.Context, back string) ([]nexus.Evidence, error) {
 	if w.again == nil {
 		_, now, err := w.tests(ctx, w.baseTree)
@@ -326,7 +329,7 @@ func (w *work) rerunBaseTests(ctx context.Context, back string) ([]nexus.Evidenc
 	return w.again, w.tree.ResetExactly(ctx, back)
 }
 
-// proveTestsAlone runs the tests of a change on a tree that has nothing else of it.
+// proveTestsAlone runs the tests of a change on a tree without the rest of the change.
 func (w *work) proveTestsAlone(ctx context.Context, snap nexus.TreeSnapshotted, tests, rest []string) (p nexus.TestsProved, err error) {
 	var before, now []nexus.Evidence
 	bare, err := w.treeWithBaseFiles(ctx, w.a.Base, snap.Tree, rest)
@@ -339,8 +342,8 @@ func (w *work) proveTestsAlone(ctx context.Context, snap nexus.TreeSnapshotted, 
 	return repair.ProveTests(tests, before, now), w.tree.ResetExactly(ctx, snap.Tree)
 }
 
-// judged returns what the gates said about a tree in this round, the last of each,
-// with what was measured of it.
+// judged returns the gates' results on a tree in this round, the last of each, with its
+// measurements.
 func (w *work) judged(tree string) []nexus.Evidence {
 	var all []nexus.Evidence
 	for _, e := range slices.Backward(w.a.LastRound().Evidence) {

@@ -9,7 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// dependencyResults returns what the tasks made that this one needs, as their commits show it.
+// dependencyResults returns the results of the tasks that this one needs, as their commits
+// show them.
 func (w *work) dependencyResults(ctx context.Context) ([]prompt.Need, error) {
 	var all []prompt.Need
 	for _, n := range w.view.Needs {

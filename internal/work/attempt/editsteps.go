@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// nextEditStep returns the step of the pipeline that an editor does next in the attempt, each once,
-// whether it need not be done, and whether that of the last round need not succeed.
+// nextEditStep returns the next step of the pipeline for an editor in the attempt, each once,
+// whether it is optional, and whether the step of the last round was optional.
 func (w *work) nextEditStep() (next string, nextSpare, spare bool) {
 	steps := w.Worker.Judge.EditSteps(w.task.Task)
 	for _, s := range steps {
@@ -23,8 +23,8 @@ func (w *work) nextEditStep() (next string, nextSpare, spare bool) {
 	return next, nextSpare, ok && s.Optional
 }
 
-// step returns the step that the last round is about. One that is no longer set up is
-// none, and has to succeed.
+// step returns the step of the last round. It returns false for a step that is no longer
+// configured; such a step has to succeed.
 func (w *work) step(steps []config.NamedStep) (config.NamedStep, bool) {
 	r := w.a.LastRound()
 	if r == nil {
@@ -38,7 +38,7 @@ func (w *work) step(steps []config.NamedStep) (config.NamedStep, bool) {
 	return steps[i], true
 }
 
-// editorRole returns the role of the repository's own that does the step of the last round, empty for none.
+// editorRole returns the repository's own role that does the step of the last round, or "".
 func (w *work) editorRole() nexus.Role {
 	s, _ := w.step(w.Worker.Judge.EditSteps(w.task.Task))
 	return nexus.Role(s.Role)

@@ -11,9 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// guidanceTexts returns what people said to those who write, each once, oldest first: a
-// verifier holds the work against it as against the task's criteria. What they
-// answered to questions is part of the work already.
+// guidanceTexts returns people's guidance to the writers, each once, oldest first: a verifier
+// checks the work against it as against the task's criteria. Answers to questions are part of
+// the work already.
 func (w *work) guidanceTexts() []string {
 	var all []string
 	add := func(text string) {
@@ -32,8 +32,8 @@ func (w *work) guidanceTexts() []string {
 	return all
 }
 
-// collectGuidance keeps what a person says while this process works on the attempt. What
-// was said before is in its view.
+// collectGuidance stores a person's guidance while this process works on the attempt. Earlier
+// guidance is in its view.
 func (w *work) collectGuidance(f nexus.Fact) error {
 	sent, ok := f.(nexus.PromptSent)
 	if !ok || sent.Request == 0 {
@@ -51,8 +51,8 @@ func (w *work) collectGuidance(f nexus.Fact) error {
 	return nil
 }
 
-// verifierCriteria returns what a verifier holds the work against: the task's criteria,
-// and what people asked for while it was under way.
+// verifierCriteria returns the criteria for a verifier: the task's criteria, and people's
+// requests since the work began.
 func (w *work) verifierCriteria() []nexus.Criterion {
 	all := slices.Clone(w.task.Criteria)
 	for _, text := range w.guidanceTexts() {

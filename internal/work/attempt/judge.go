@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// judge runs the gates on the tree as it is, and records what they say one by
-// one and in sum.
+// judge runs the gates on the tree as it is, and records their results one by one and in
+// total.
 func (w *work) judge(ctx context.Context) error {
 	snap, err := w.recordSnapshot(ctx)
 	if err == nil {
@@ -66,8 +66,8 @@ func (w *work) judge(ctx context.Context) error {
 	return w.record(ctx, sum)
 }
 
-// gates runs the gates on the tree. A check of a criterion that cannot tell is
-// taken back, and the gates that did not judge yet do so without it.
+// gates runs the gates on the tree. An inconclusive check of a criterion is withdrawn, and the
+// gates that have no result yet run without it.
 func (w *work) gates(ctx context.Context, snap nexus.TreeSnapshotted, said []nexus.Explanation) ([]nexus.Evidence, error) {
 	for {
 		c := worker.JudgeRequest{
@@ -93,8 +93,8 @@ func (w *work) gates(ctx context.Context, snap nexus.TreeSnapshotted, said []nex
 	}
 }
 
-// ownRed reports whether nothing of a tree is red but tests that came with the
-// work, and checks of criteria, which fail without it: it breaks nothing.
+// ownRed reports whether the only red gates are tests that came with the work, and checks of
+// criteria, which fail without it: the work breaks nothing.
 func (w *work) ownRed(ctx context.Context, snap nexus.TreeSnapshotted, evidence []nexus.Evidence) (bool, error) {
 	tests, _, err := w.splitChangedFiles(ctx, w.a.Base, snap.Commit)
 	if err != nil {
@@ -112,12 +112,12 @@ func (w *work) ownRed(ctx context.Context, snap nexus.TreeSnapshotted, evidence 
 	return true, nil
 }
 
-// mostFixes is the last round in which anything is put right for the agent.
+// mostFixes is the last round in which formatters and linters fix the agent's files.
 const mostFixes = 10
 
-// autoFix lets the project's formatters and linters put the changed files right,
-// before they are asked what is wrong. It returns the tree that this comes to.
-// Tests that judge the work of another are left as they are.
+// autoFix lets the project's formatters and linters fix the changed files before they report
+// problems. It returns the resulting tree. Tests that judge the work of another agent are not
+// changed.
 func (w *work) autoFix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeSnapshotted, error) {
 	if !w.Worker.Judge.Autofix || len(w.a.Rounds) > mostFixes {
 		return snap, nil
@@ -161,10 +161,10 @@ func (w *work) autoFix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.T
 	return snap, w.record(ctx, snap)
 }
 
-// mostRanges bounds the ranges of lines that are named of a file.
+// mostRanges limits the ranges of lines that are named per file.
 const mostRanges = 12
 
-// lines names the lines of files that are new in them.
+// lines names the new lines of files.
 func lines(files []bounds.FileChange) []string {
 	var all []string
 	for _, f := range files {
@@ -191,8 +191,8 @@ func lines(files []bounds.FileChange) []string {
 	return all
 }
 
-// explanations returns what submissions of the attempt explain of what it takes away, in
-// this round and before.
+// explanations returns the explanations in the attempt's submissions, this round's and earlier
+// ones, for the code that the attempt removes.
 func (w *work) explanations() ([]nexus.Explanation, error) {
 	var all []nexus.Explanation
 	for _, r := range w.a.Rounds {

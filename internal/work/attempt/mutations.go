@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// judgeMutations asks of a tree that its gates let through whether the tests notice
-// faults in what is new, and returns what the gates say with that in sum.
+// judgeMutations checks a tree that passed its gates with mutations: do the tests notice
+// faults in the new lines? It returns the gates' verdict including that.
 func (w *work) judgeMutations(ctx context.Context, snap nexus.TreeSnapshotted, evidence []nexus.Evidence, sum nexus.VerdictGiven) (nexus.VerdictGiven, error) {
 	if sum.State != nexus.Pass {
 		return sum, nil
@@ -41,7 +41,7 @@ func (w *work) judgeMutations(ctx context.Context, snap nexus.TreeSnapshotted, e
 	return repair.SumVerdict(w.a.ID, w.task.Task, snap.Tree, append(evidence, e)), nil
 }
 
-// starts records which gates begin to judge the attempt.
+// starts returns a function that records the start of a gate.
 func (w *work) starts(ctx context.Context) func(gate.Gate) error {
 	return worker.RecordGateStart(ctx, w.desk, nexus.GateStarted{Attempt: w.a.ID})
 }

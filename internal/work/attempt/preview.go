@@ -15,19 +15,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// PromptPreview is what an attempt would send to a model now.
+// PromptPreview is the next request of an attempt.
 type PromptPreview struct {
 	Role    nexus.Role
 	Session nexus.SessionID
-	Why     string // brief, repair; empty where a conversation continues
+	Why     string // brief, repair; empty if a conversation continues
 	Offer   worker.SessionPreview
-	Said    []prompt.Part // the conversation so far; only what was not answered has a text
-	Parts   []prompt.Part // what is said next; none where the conversation continues
+	Said    []prompt.Part // the conversation so far; only unanswered messages have a text
+	Parts   []prompt.Part // the next message; none if the conversation continues
 }
 
-// PreviewPrompt returns what an attempt would send to a role now, or, for an empty role,
-// to the one whose turn it is. It asks no model, runs no gate and records
-// nothing, so that what a gate would say first is not known to it.
+// PreviewPrompt returns the text that an attempt would send to a role now, or, for an empty
+// role, to the next role. It calls no model, runs no gate and records nothing; so the gates'
+// results are missing in it.
 func PreviewPrompt(ctx context.Context, s *worker.Worker, v state.View, role nexus.Role) (PromptPreview, error) {
 	w := &work{Worker: s, view: v, task: &v.Task, a: v.Attempt.Clone()}
 	facts, err := w.facts(ctx)
@@ -75,7 +75,7 @@ func PreviewPrompt(ctx context.Context, s *worker.Worker, v state.View, role nex
 	return u, nil
 }
 
-// turn returns the role that a step gives the turn to, empty for none.
+// turn returns the role that performs a step, or "".
 func turn(step repair.Step) nexus.Role {
 	switch step.Move {
 	case repair.Write:
@@ -96,10 +96,10 @@ func noPromptError(task nexus.TaskID, why string) error {
 	}
 }
 
-// previewWriter fills in what one who writes is sent.
+// previewWriter fills in the message to a writer.
 func (w *work) previewWriter(ctx context.Context, u *PromptPreview, step repair.Step) error {
 	another := step.Move != repair.Write || step.Role != u.Role
-	if another { // how it would begin
+	if another { // the beginning of its conversation
 		step = repair.Step{Role: u.Role}
 		if due, _, _ := w.nextEditStep(); due != "" && u.Role == nexus.Editor {
 			step.Cause = nexus.StepCause + due
@@ -127,8 +127,8 @@ func (w *work) previewWriter(ctx context.Context, u *PromptPreview, step repair.
 	return nil
 }
 
-// previewReader fills in what one who reads is sent. Of several readers of a review it
-// is the first.
+// previewReader fills in the message to a reader. Of several readers of a review it is the
+// first.
 func (w *work) previewReader(ctx context.Context, u *PromptPreview) (handin json.RawMessage, err error) {
 	if w.a.Snapshot.Commit == "" || w.a.LastRound() == nil {
 		return nil, noPromptError(w.task.ID, "there is no change yet that the "+string(u.Role)+" could read")
@@ -172,8 +172,7 @@ func (w *work) reviewerNext(ctx context.Context) (prompt.Brief, error) {
 	return c.brief(earlier)
 }
 
-// addTranscript fills in what a conversation holds already, and what of it the model
-// has not answered.
+// addTranscript fills in the conversation so far, and its unanswered messages.
 func (w *work) addTranscript(u *PromptPreview) error {
 	old := w.a.Session(u.Session)
 	if old == nil || len(old.Messages) == 0 {
@@ -202,7 +201,7 @@ func (w *work) addTranscript(u *PromptPreview) error {
 	return nil
 }
 
-// tokens estimates how many tokens messages are.
+// tokens estimates the number of tokens of messages.
 func tokens(said []llm.Message) int64 {
 	data, _ := json.Marshal(said)
 	return prompt.Tokens(string(data))

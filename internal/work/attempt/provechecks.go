@@ -18,7 +18,7 @@ import (
 )
 
 // pendingCheckSubmission returns the blob of a tester's submission that may name checks of
-// criteria and was not looked at yet; empty for none.
+// criteria and has not been processed yet, or "".
 func (w *work) pendingCheckSubmission() string {
 	s := w.a.LastSession(nexus.Tester)
 	if !w.Worker.Sessions.TestersWriteChecks() || s == nil || s.Outcome != nexus.Accepted || len(w.unprovedCriteria()) == 0 {
@@ -31,9 +31,9 @@ func (w *work) pendingCheckSubmission() string {
 	return s.Result
 }
 
-// unprovedCriteria returns the numbers of the criteria that nothing shows: they came
-// without a check, or the gate that is their check does not bear on them, and
-// no test was named that does.
+// unprovedCriteria returns the numbers of the criteria without evidence: they came without a
+// check, or the gate that is their check does not bear on them, and no test was named that
+// does.
 func (w *work) unprovedCriteria() []int {
 	all := criteriaWithoutCheck(w.task.Task)
 	for _, s := range w.a.Weighed.Criteria {
@@ -49,8 +49,8 @@ func (w *work) unprovedCriteria() []int {
 	return slices.Compact(all)
 }
 
-// settled returns the tests of earlier submissions that show a criterion, and the
-// reasons why nothing can.
+// settled returns the tests of earlier submissions that prove a criterion, and the reasons why
+// nothing can.
 func (w *work) settled() []nexus.CriterionCheck {
 	var all []nexus.CriterionCheck
 	for _, c := range w.a.Checks.Checks {
@@ -62,8 +62,8 @@ func (w *work) settled() []nexus.CriterionCheck {
 	return all
 }
 
-// blockingCriteria returns the criteria that keep a tree from landing whose gates
-// passed, and why the first does. A tree that is submitted again is no other one.
+// blockingCriteria returns the criteria that prevent the landing of a tree whose gates passed,
+// and the reason for the first. A tree that is submitted again counts as the same.
 func (w *work) blockingCriteria() (open []int, why string) {
 	r := w.lastJudged()
 	if r == nil || r != w.a.LastRound() && r.Verdict.Tree != w.a.Snapshot.Tree {
@@ -76,9 +76,9 @@ func (w *work) blockingCriteria() (open []int, why string) {
 	return accept.UnshownCriteria(w.task.Task, append(all, w.uncheckedCriteria(all)...), w.a.Checks.Checks, w.view.Waived)
 }
 
-// uncheckedCriteria returns the criteria that came without a check and that a tester was
-// asked to show. Where none was named, the tests that show another criterion are
-// enough for the task to land, and a person must look at this one.
+// uncheckedCriteria returns the criteria that came without a check and that a tester was asked
+// to prove. If no test was named, the tests of another criterion are enough for the task to
+// land, and a person must review this criterion.
 func (w *work) uncheckedCriteria(weighed []nexus.CriterionShown) []nexus.CriterionShown {
 	asked := slices.ContainsFunc(w.a.Rounds, func(r *state.Round) bool { return r.Cause == repair.CriteriaGate })
 	if !asked && w.a.Checks.Handin == "" {
@@ -90,7 +90,7 @@ func (w *work) uncheckedCriteria(weighed []nexus.CriterionShown) []nexus.Criteri
 	var all []nexus.CriterionShown
 	for _, n := range showable(w.task.Task) {
 		if w.task.Criteria[n-1].Was != "" {
-			continue // nobody is to blame for a check that cannot tell
+			continue // an inconclusive check is nobody's fault
 		}
 		s := nexus.CriterionShown{Number: n, Of: state.Fingerprint(w.task.Task, n), Why: "no gate or command checks it"}
 		switch named := slices.ContainsFunc(w.a.Checks.Checks, func(c nexus.CriterionCheck) bool { return c.Number == n }); {
@@ -104,9 +104,9 @@ func (w *work) uncheckedCriteria(weighed []nexus.CriterionShown) []nexus.Criteri
 	return all
 }
 
-// forbiddenTesterChange returns a file that a tester of criteria changed though it was there
-// before, or that is no test; empty for none. Refuted says that its tests are
-// red for what they ask of the work.
+// forbiddenTesterChange returns a file that a tester of criteria changed though it existed
+// before, or that is no test, or "". Refuted means that its tests are red because of their
+// demands on the work.
 func (w *work) forbiddenTesterChange(ctx context.Context, at string) (file string, refuted bool, err error) {
 	r := w.a.LastRound()
 	if r == nil || r.Cause != repair.CriteriaGate || len(w.a.Rounds) < 2 {
@@ -127,7 +127,8 @@ func (w *work) forbiddenTesterChange(ctx context.Context, at string) (file strin
 	return "", repair.ProveTests(tests, before.Evidence, r.Evidence).Proof == nexus.ProofRed, err
 }
 
-// revertLastRound takes back what a tester of criteria, or the editor of a step, did to a tree that was green.
+// revertLastRound reverts the changes of a tester of criteria, or of the editor of a step, to
+// a tree that was green.
 func (w *work) revertLastRound(ctx context.Context, why string) error {
 	if err := w.tree.ResetExactly(ctx, w.a.Rounds[len(w.a.Rounds)-2].Verdict.Tree); err != nil {
 		return fmt.Errorf("take back what the %s of %s did: %w", w.a.LastRound().Role, w.a.ID, err)
@@ -152,8 +153,8 @@ func (w *work) revertLastRound(ctx context.Context, why string) error {
 	return w.record(ctx, facts...)
 }
 
-// namedChecks returns the checks of open criteria that a submission names, and those
-// that are settled, for a tree.
+// namedChecks returns a submission's checks of open criteria, and the settled checks, for a
+// tree.
 func (w *work) namedChecks(handin, tree string) (nexus.ChecksProved, error) {
 	data, err := w.Worker.Site.Blobs.Get(handin)
 	all := append(readChecks(data, w.task.Task, w.unprovedCriteria()), w.settled()...)
@@ -161,17 +162,16 @@ func (w *work) namedChecks(handin, tree string) (nexus.ChecksProved, error) {
 	return nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: tree, Checks: all}, err
 }
 
-// proveChecks tries the tests that a tester named for criteria without a check: each
-// must fail for the right reason where the work is not there, and pass where
-// it is. What shows nothing costs a tester's round, and then leaves the task to
-// people.
+// proveChecks runs the tests that a tester named for criteria without a check: each must fail
+// for the right reason without the work, and pass with it. A test that proves nothing costs a
+// tester's round, and then the task waits for people.
 func (w *work) proveChecks(ctx context.Context) error {
 	f, err := w.namedChecks(w.pendingCheckSubmission(), w.a.Snapshot.Tree)
 	if err != nil {
 		return err
 	}
 	for i := range f.Checks {
-		f.Checks[i].Proved = false // what was proved before is tried on this tree, too
+		f.Checks[i].Proved = false // a check that was proved before is run on this tree, too
 	}
 	if slices.ContainsFunc(f.Checks, func(c nexus.CriterionCheck) bool { return c.Command != "" && c.Why == "" }) {
 		if err := worker.RunInterruptible(ctx, w.desk, false, func(ctx context.Context) error { return w.runChecks(ctx, &f) }); err != nil {
@@ -181,13 +181,14 @@ func (w *work) proveChecks(ctx context.Context) error {
 	return w.record(ctx, f)
 }
 
-// runChecks runs the checks without the work, and with it.
+// runChecks runs the checks without the work and with it.
 func (w *work) runChecks(ctx context.Context, f *nexus.ChecksProved) error {
 	tests, rest, err := w.splitChangedFiles(ctx, w.a.Base, w.a.Snapshot.Commit)
 	if err != nil {
 		return err
 	}
-	bare := cmp.Or(w.view.Without, w.a.Base) // of a criterion that was revised the work may have landed before
+	// if a criterion was revised, the work may have landed before
+	bare := cmp.Or(w.view.Without, w.a.Base)
 	if bare != w.a.Base {
 		if _, rest, err = w.splitChangedFiles(ctx, bare, w.a.Snapshot.Commit); err != nil {
 			return err
@@ -204,7 +205,8 @@ func (w *work) runChecks(ctx context.Context, f *nexus.ChecksProved) error {
 		case !slices.Contains(tests, c.File):
 			c.Why = fmt.Sprintf("%s is not a test that came with the work", c.File)
 		default:
-			g, _ := detect.Accept(nexus.Criterion{Check: c.Command}) // no gate's name: see checkFault
+			// never the name of a gate, see checkFault
+			g, _ := detect.Accept(nexus.Criterion{Check: c.Command})
 			if err := w.runCheck(ctx, c, g, bare, f.Tree, tests); err != nil {
 				return err
 			}
@@ -256,8 +258,8 @@ func (w *work) runGate(ctx context.Context, g gate.Gate, hash string) (nexus.Evi
 	return r.JudgeAgainstBase(ctx, gate.Tree{Dir: w.tree.Dir, Hash: hash}, g)
 }
 
-// runner equips the tree, whose files are those of hash, and returns what runs
-// its gates.
+// runner provisions the tree, whose files are those of hash, and returns the runner of its
+// gates.
 func (w *work) runner(ctx context.Context, hash string) (gate.Runner, error) {
 	if err := w.Worker.Judge.Kit.Equip(ctx, dependencies.Tree{Dir: w.tree.Dir, Hash: hash}, w.Worker.Judge.Gates, nil, false, w.record); err != nil {
 		return gate.Runner{}, err

@@ -16,9 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// prove runs the tests that were written where the work that they judge is not
-// there: on the tree as it is when they were written first, and else on one
-// that has nothing but them.
+// prove runs the new tests without the work that they judge: on the tree as it is if the tests
+// were written first, and otherwise on a tree that has only the tests.
 func (w *work) prove(ctx context.Context) error {
 	snap, err := w.snapshotLastRound(ctx)
 	if err != nil {
@@ -28,7 +27,8 @@ func (w *work) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tree, earlier := snap.Tree, w.a.LastRound() == nil && w.a.From != "" // an earlier attempt left work with them
+	// an earlier attempt's work is in the tree
+	tree, earlier := snap.Tree, w.a.LastRound() == nil && w.a.From != ""
 	if !w.a.Strategy.Sessions() || earlier {
 		if tree, err = w.treeWithBaseFiles(ctx, w.a.Base, tree, rest); err != nil {
 			return err
@@ -53,27 +53,29 @@ func (w *work) prove(ctx context.Context) error {
 	if err := w.record(ctx, p); err != nil || w.a.Strategy.Sessions() || p.Proof != nexus.ProofRed {
 		return err
 	}
-	return w.weighCriteria(ctx, snap) // of work that is green, what shows its criteria is known only now
+	// if the work is green, the evidence for its criteria is complete only now
+	return w.weighCriteria(ctx, snap)
 }
 
 // withAllFindings returns evidence with all its findings.
 func (w *work) withAllFindings(all []nexus.Evidence) []nexus.Evidence {
 	all = slices.Clone(all)
 	for i, e := range all {
-		all[i], _ = gate.WithAllFindings(e, w.Worker.Site.Blobs.Get) // what is lost is said by what is left
+		// if a blob is lost, the remaining findings are used
+		all[i], _ = gate.WithAllFindings(e, w.Worker.Site.Blobs.Get)
 	}
 	return all
 }
 
-// splitChangedFiles returns the files of tests that changed from a base up to a commit, and
-// the others.
+// splitChangedFiles returns the test files that changed from a base up to a commit, and the
+// others.
 func (w *work) splitChangedFiles(ctx context.Context, base, commit string) (tests, rest []string, err error) {
 	changed, err := w.tree.Changed(ctx, base, commit)
 	tests, rest = splitTestFiles(changed)
 	return tests, rest, err
 }
 
-// splitTestFiles returns the files of tests among changes, and the others.
+// splitTestFiles returns the test files among changes, and the others.
 func splitTestFiles(changed []worktree.Change) (tests, rest []string) {
 	for _, c := range changed {
 		if stack.ServesTests(c.Path) {
@@ -97,8 +99,8 @@ func (w *work) treeWithBaseFiles(ctx context.Context, base, tree string, files [
 	return bare, nil
 }
 
-// tests runs the gates that run tests on a tree, all of them, and returns what
-// they found on the base too.
+// tests runs all gates that run tests on a tree, and returns their results and those of the
+// base.
 func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evidence, err error) {
 	err = worker.RunInterruptible(ctx, w.desk, false, func(ctx context.Context) (err error) {
 		before, now, err = w.testAll(ctx, tree)
@@ -139,7 +141,7 @@ func (w *work) testAll(ctx context.Context, tree string) (before, now []nexus.Ev
 	return before, now, nil
 }
 
-// untested says why a gate that runs no tests has nothing to say about some.
+// untested returns why a gate that runs no tests does not apply to some, or "".
 func untested(g gate.Gate) string {
 	if g.Tests {
 		return ""
@@ -147,7 +149,7 @@ func untested(g gate.Gate) string {
 	return "it runs no tests"
 }
 
-// suspected returns what a verifier is to explain.
+// suspected returns the findings that a verifier must explain.
 func (w *work) suspected() []nexus.Finding {
 	if s := w.a.LastRound().Suspect; s != nil {
 		return s.Findings
@@ -155,12 +157,12 @@ func (w *work) suspected() []nexus.Finding {
 	return nil
 }
 
-// refused returns what verifiers had against earlier work on the task, for
-// another to look at.
+// refused returns the objections of verifiers to earlier work on the task, for the next
+// verifier.
 func (w *work) refused() []string {
 	var all []string
 	for _, r := range w.task.Refused {
-		if r.Attempt != w.a.ID { // those of this one follow: the view may be older, or newer
+		if r.Attempt != w.a.ID { // this attempt's objections follow: the view may be older or newer
 			all = append(all, r.Why)
 		}
 	}
@@ -176,8 +178,7 @@ func (w *work) refused() []string {
 	return all
 }
 
-// verify lets a verifier hold the work against the task, in a conversation of
-// its own.
+// verify lets a verifier compare the work with the task, in its own conversation.
 func (w *work) verify(ctx context.Context) error {
 	n, b := w.verifierBrief()
 	old, err := w.runReadOnlySession(ctx, nexus.Verifier, n, b, review.VerdictSchema())
@@ -193,14 +194,15 @@ func (w *work) verify(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f, _ = review.ParseVerdict(data, review.VerifierTask{Criteria: w.verifierCriteria(), Explain: len(b.Suspect) > 0}) // runGate that cannot be read says so itself, and the gates decide
+		// an unreadable submission results in a verdict of its own, and the gates decide
+		f, _ = review.ParseVerdict(data, review.VerifierTask{Criteria: w.verifierCriteria(), Explain: len(b.Suspect) > 0})
 	}
 	f.Attempt, f.Tree = w.a.ID, w.a.Snapshot.Tree
 	return w.record(ctx, f)
 }
 
-// verifierBrief returns the number of the next verifier's conversation, and what its
-// brief says besides the task and the change.
+// verifierBrief returns the number of the next verifier's conversation, and the contents of
+// its brief besides the task and the change.
 func (w *work) verifierBrief() (n int, b prompt.Brief) {
 	n = 1
 	var before []nexus.Finding

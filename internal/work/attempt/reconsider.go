@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// reconsider records what is decided before a round of a task that reached a
-// threshold, and returns the step that follows from it.
+// reconsider records the decision before a round of a task that reached a threshold, and
+// returns the resulting step.
 func (w *work) reconsider(ctx context.Context, step repair.Step) (repair.Step, error) {
 	if step.Move != repair.Write || step.Resume || w.view.Limits.Replan == (nexus.Replan{}) {
 		return step, nil
@@ -32,13 +32,13 @@ func (w *work) reconsider(ctx context.Context, step repair.Step) (repair.Step, e
 	return next, w.record(ctx, *d)
 }
 
-// worked returns how long the task was worked on, as far as it counts against its cap.
+// worked returns the time spent on the task that counts against its limit.
 func (w *work) worked() time.Duration {
 	return w.task.CountedTime() + w.Worker.Site.Now().Sub(w.a.Resumed()) - w.a.Rested
 }
 
-// undeclaredFiles returns the files that the work changes and the task does not declare, but
-// for tests; none where it declares nothing.
+// undeclaredFiles returns the files that the work changes and the task does not declare,
+// except tests; none if the task declares no files.
 func (w *work) undeclaredFiles(ctx context.Context) ([]string, error) {
 	at := cmp.Or(w.a.Snapshot.Commit, w.a.Start)
 	if at == "" || len(w.task.Files) == 0 {
@@ -57,8 +57,8 @@ func (w *work) undeclaredFiles(ctx context.Context) ([]string, error) {
 	return all, nil
 }
 
-// overtime says which time an attempt was to have that this one continues, empty
-// where it continues none.
+// overtime returns the time limit of an attempt that this one continues, or "" if it continues
+// none.
 func overtime(t *state.Task, a *state.Attempt) string {
 	for _, d := range slices.Backward(t.Replans) {
 		if d.Anew && d.Attempt == a.From {

@@ -24,26 +24,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// reproducers is how often somebody is asked for independent checks in an attempt: once
-// more where the first do not fail without the change.
+// reproducers limits the requests for independent checks in an attempt: one more if the first
+// checks do not fail without the change.
 const reproducers = 2
 
-// maxTestText bounds the text of one independent check, in bytes.
+// maxTestText limits the text of one independent check, in bytes.
 const maxTestText = 64 << 10
 
 //go:embed reproduce.json
 var reproduceSchema []byte
 
-// reproduceHandin returns the JSON Schema of what a reproducer submits.
+// reproduceHandin returns the JSON Schema of a reproducer's submission.
 func reproduceHandin() json.RawMessage {
 	var b bytes.Buffer
-	if json.Compact(&b, reproduceSchema) != nil { // a test reads it
+	if json.Compact(&b, reproduceSchema) != nil { // a test parses it
 		return reproduceSchema
 	}
 	return b.Bytes()
 }
 
-// independent returns the numbers of the criteria that an independent check is to show.
+// independent returns the numbers of the criteria that need an independent check.
 func (w *work) independent(ctx context.Context) ([]int, error) {
 	r := w.a.LastRound()
 	own := func(s nexus.CriterionShown) bool { return s.Own }
@@ -60,15 +60,15 @@ func (w *work) independent(ctx context.Context) ([]int, error) {
 	return repair.WantsIndependent(w.Worker.Sessions.Independent, w.task.Task, w.a.Weighed.Criteria, edits), nil
 }
 
-// independentTest is a check of a criterion by somebody who saw nothing of the change.
+// independentTest is a check of a criterion by an agent that did not see the change.
 type independentTest struct {
 	nexus.CriterionCheck
-	Text string `json:"text,omitzero"` // of its file
+	Text string `json:"text,omitzero"` // text of its file
 }
 
-// reproduce lets somebody who sees the goal and the base, and nothing of the change,
-// write checks of criteria that only the change's own tests show, and runs them on the
-// tree as it is. In later rounds those that there are run again.
+// reproduce asks an agent that sees the goal and the base, and nothing of the change, to write
+// checks of criteria whose only evidence is the change's own tests, and runs them on the tree
+// as it is. In later rounds the existing checks run again.
 func (w *work) reproduce(ctx context.Context) error {
 	tree := w.a.Snapshot.Tree
 	f := nexus.ChecksReproduced{Attempt: w.a.ID, Round: len(w.a.Rounds), Tree: tree}
@@ -105,8 +105,8 @@ func (w *work) reproduce(ctx context.Context) error {
 	return w.record(ctx, facts...)
 }
 
-// reproducerTests has checks written on the base, which has nothing of the change,
-// and keeps them. A check that does not fail there as it should is asked for once more.
+// reproducerTests has checks written on the base, without the change, and stores them. A check
+// that does not fail there as it should is requested once more.
 func (w *work) reproducerTests(ctx context.Context) (tests []independentTest, handin string, err error) {
 	open, err := w.independent(ctx)
 	if err != nil {
@@ -135,7 +135,7 @@ func (w *work) reproducerTests(ctx context.Context) (tests []independentTest, ha
 	return tests, handin, err
 }
 
-// knownTests returns checks that were kept.
+// knownTests returns stored checks.
 func (w *work) knownTests(handin string) (tests []independentTest, err error) {
 	data, err := w.Worker.Site.Blobs.Get(handin)
 	if err == nil {
@@ -144,8 +144,8 @@ func (w *work) knownTests(handin string) (tests []independentTest, err error) {
 	return tests, err
 }
 
-// askReproducer has the n-th conversation about checks of open criteria. Tried are
-// those that came of the one before.
+// askReproducer has the n-th conversation about checks of open criteria. Tried are the checks
+// of the conversation before.
 func (w *work) askReproducer(ctx context.Context, n int, open []int, tried []independentTest) ([]independentTest, error) {
 	id := nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, nexus.Reproducer, n))
 	old := w.a.Session(id)
@@ -154,7 +154,7 @@ func (w *work) askReproducer(ctx context.Context, n int, open []int, tried []ind
 			return nil, err
 		}
 		b := prompt.Brief{Session: id, Task: w.task.Task, Base: w.a.Base, Order: reproduceOrder(open, tried)}
-		b.Task.Files = nil // they may be those of the change
+		b.Task.Files = nil // they may be the files of the change
 		next := ""
 		var parts []prompt.Part
 		if old == nil || len(old.Messages) == 0 {
@@ -164,7 +164,8 @@ func (w *work) askReproducer(ctx context.Context, n int, open []int, tried []ind
 			Attempt: w.a, Session: id, Task: w.task.Task, Role: nexus.Reproducer, Tier: w.a.Tier, Author: w.a.ModelOf(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
 			Next: next, Why: "brief", Parts: parts, Handin: reproduceHandin(), Limits: w.view.Limits, Record: w.record,
 		}, w.desk)
-		if e, ok := errors.AsType[*llm.Error](err); ok && ctx.Err() == nil { // the work is done, and needs no answer to this
+		// the work is finished and does not depend on this answer
+		if e, ok := errors.AsType[*llm.Error](err); ok && ctx.Err() == nil {
 			return missingTests(w.task.Task, open, nil, "its author could not be asked: "+e.Error()), nil
 		}
 		if err != nil {
@@ -185,8 +186,8 @@ func (w *work) askReproducer(ctx context.Context, n int, open []int, tried []ind
 	return missingTests(w.task.Task, open, readTests(data, w.task.Task, open), "its author named none"), nil
 }
 
-// reproduceOrder says which criteria a check is wanted for, and what was wrong with
-// the checks before.
+// reproduceOrder returns the request for checks of the open criteria, with the problems of the
+// checks before.
 func reproduceOrder(open []int, tried []independentTest) string {
 	names := make([]string, len(open))
 	for i, n := range open {
@@ -201,8 +202,7 @@ func reproduceOrder(open []int, tried []independentTest) string {
 	return text
 }
 
-// missingTests adds to tests those of open criteria for which there is none, with the
-// reason.
+// missingTests adds an entry to tests for each open criterion without one, with the reason.
 func missingTests(t nexus.Task, open []int, tests []independentTest, why string) []independentTest {
 	for _, n := range open {
 		if !slices.ContainsFunc(tests, func(one independentTest) bool { return one.Number == n }) {
@@ -212,8 +212,8 @@ func missingTests(t nexus.Task, open []int, tests []independentTest, why string)
 	return tests
 }
 
-// readTests returns the tests that a submission has for open criteria. What cannot
-// be run says why in Why.
+// readTests returns a submission's tests for open criteria. A test that cannot be run has the
+// reason in Why.
 func readTests(handin []byte, t nexus.Task, open []int) []independentTest {
 	var said struct {
 		Checks []struct {
@@ -249,19 +249,20 @@ func readTests(handin []byte, t nexus.Task, open []int) []independentTest {
 	return tests
 }
 
-// runTest runs a check on a tree that gets its file.
+// runTest runs a check on a tree after adding its file.
 func (w *work) runTest(ctx context.Context, t *independentTest, tree string) (nexus.Evidence, error) {
 	with, err := w.Worker.Trees.Git().TreeWithFiles(ctx, filepath.Dir(w.tree.Dir), tree, map[string][]byte{t.File: []byte(t.Text)})
 	if err != nil {
 		return nexus.Evidence{}, fmt.Errorf("add the check %s: %w", t.File, err)
 	}
-	g, _ := detect.Accept(nexus.Criterion{Check: t.Command}) // no gate's name: see checkFault
+	// never the name of a gate, see checkFault
+	g, _ := detect.Accept(nexus.Criterion{Check: t.Command})
 	return w.runGate(ctx, g, with)
 }
 
-// failsOnBase runs a check where the change is not there. It must fail, and for what
-// the task reports: what only does not load, for names that nobody declared, asks for
-// more than the task says.
+// failsOnBase runs a check without the change. It must fail, and for the reason that the task
+// reports: a check that merely does not load, for undeclared names, demands more than the task
+// says.
 func (w *work) failsOnBase(ctx context.Context, t *independentTest) error {
 	if t.Command == "" || t.Why != "" {
 		return nil
@@ -279,9 +280,10 @@ func (w *work) failsOnBase(ctx context.Context, t *independentTest) error {
 	return nil
 }
 
-// holdAgainst runs a check on the tree that has the change, among the tests of the base: it was
-// written for those, and tests of the change may have its names, or set what it sees. If it cannot
-// tell there, since those tests do not go with the change, it runs on the tree as it is.
+// holdAgainst runs a check on the tree that has the change, among the tests of the base: it
+// was written for those, and tests of the change may use its names, or set its environment. If
+// it is inconclusive there, since those tests do not fit the change, it runs on the tree as it
+// is.
 func (w *work) holdAgainst(ctx context.Context, t *independentTest, tree string) error {
 	if t.Command == "" || t.Why != "" {
 		return nil
@@ -311,7 +313,7 @@ func (w *work) holdAgainst(ctx context.Context, t *independentTest, tree string)
 	return nil
 }
 
-// firstFound returns the first thing that a gate found, or what else there is to say.
+// firstFound returns the first finding of a gate, or otherwise.
 func firstFound(e nexus.Evidence, otherwise string) string {
 	if len(e.Findings) == 0 {
 		return oneLine(otherwise)
@@ -319,12 +321,12 @@ func firstFound(e nexus.Evidence, otherwise string) string {
 	return oneLine(e.Findings[0].Message)
 }
 
-// testTexts returns the files of independent checks that fail with the work, for the one
-// who has to answer to them.
+// testTexts returns the files of independent checks that fail with the work, for the writer
+// who must fix them.
 func (w *work) testTexts() string {
 	tests, err := w.knownTests(w.a.Reproduced.Handin)
 	if err != nil {
-		return "" // the findings say what there is to say
+		return "" // the findings are enough
 	}
 	var b strings.Builder
 	for _, t := range tests {

@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// review lets readers read the diff, side by side, each in a conversation of
-// its own, and makes one review of what they say.
+// review lets readers read the diff in parallel, each in its own conversation, and merges
+// their opinions into one review.
 func (w *work) review(ctx context.Context) error {
 	earlier := w.reviews()
 	diff, err := w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
@@ -43,7 +43,7 @@ func (w *work) review(ctx context.Context) error {
 	return w.record(ctx, given)
 }
 
-// reviews returns what was said about the attempt so far.
+// reviews returns the reviews of the attempt so far.
 func (w *work) reviews() []nexus.ReviewGiven {
 	var all []nexus.ReviewGiven
 	for _, r := range w.a.Rounds {
@@ -52,8 +52,8 @@ func (w *work) reviews() []nexus.ReviewGiven {
 	return all
 }
 
-// people are those who read a change; one for everything where nobody is named,
-// and those whom the pipeline adds for the task.
+// people returns the readers of a change; one for everything if none is configured, and those
+// that the pipeline adds for the task.
 func (w *work) people() []review.Persona {
 	all := w.Worker.Sessions.Personas
 	if len(all) == 0 {
@@ -62,8 +62,8 @@ func (w *work) people() []review.Persona {
 	return slices.Concat(all, w.Worker.Judge.StepReaders(w.task.Task))
 }
 
-// runReaders lets every seat read in a copy of the attempt of its own, which is put
-// together again when all have read.
+// runReaders runs every reader in its own copy of the attempt, and merges the copies when all
+// have finished.
 func (w *work) runReaders(ctx context.Context, seats []review.Reader, earlier []nexus.ReviewGiven) (nexus.ReviewGiven, error) {
 	copies := make([]*readerSession, len(seats))
 	for i, s := range seats {
@@ -81,16 +81,16 @@ func (w *work) runReaders(ctx context.Context, seats []review.Reader, earlier []
 	return given, err
 }
 
-// readerSession is one reader at work. One goroutine owns it.
+// readerSession is one reader's session. One goroutine owns it.
 type readerSession struct {
 	work
 	seat    review.Reader
 	session nexus.SessionID
 }
 
-// read returns what the reader thinks of its part. What one said who read the
-// same tree before, when another could not be read, still holds; one that could
-// not be read is replaced by another model.
+// read returns the reader's opinion of its part. An opinion from an earlier review of the same
+// tree, in which another reader failed, is still valid; a reader that failed is replaced by
+// another model.
 func (c *readerSession) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.Opinion, error) {
 	c.session = c.seat.Session(c.a.ID, len(earlier)+1)
 	failed := ""
@@ -124,7 +124,7 @@ func (c *readerSession) read(ctx context.Context, earlier []nexus.ReviewGiven) (
 	return o, err
 }
 
-// brief returns what the reader is told.
+// brief returns the reader's brief.
 func (c *readerSession) brief(earlier []nexus.ReviewGiven) (prompt.Brief, error) {
 	submitted, err := c.Worker.Judge.Submission(c.view.AuthorSession(c.a))
 	before := c.found(earlier)
@@ -136,7 +136,7 @@ func (c *readerSession) brief(earlier []nexus.ReviewGiven) (prompt.Brief, error)
 	}, err
 }
 
-// previousReader returns who sat there when the same tree was not reviewed.
+// previousReader returns the reader of this part when the review of the same tree failed.
 func (c *readerSession) previousReader(earlier []nexus.ReviewGiven) (nexus.Reader, bool) {
 	if len(c.a.LastRound().Reviews) == 0 {
 		return nexus.Reader{}, false
@@ -149,8 +149,7 @@ func (c *readerSession) previousReader(earlier []nexus.ReviewGiven) (nexus.Reade
 	return last.Readers[i], true
 }
 
-// found returns what the last review found that the reader should look at
-// again.
+// found returns the findings of the last review that the reader should check again.
 func (c *readerSession) found(earlier []nexus.ReviewGiven) []nexus.Finding {
 	for _, r := range slices.Backward(earlier) {
 		if !r.Reviewed {
@@ -163,8 +162,8 @@ func (c *readerSession) found(earlier []nexus.ReviewGiven) []nexus.Finding {
 	return nil
 }
 
-// reviewedLineFunc reports whether a line as it is now stood in the file already when the
-// last review was given.
+// reviewedLineFunc returns a function that reports whether a line as it is now was in the file
+// when the last review was given.
 func (w *work) reviewedLineFunc(ctx context.Context, earlier []nexus.ReviewGiven) func(file string, line int) bool {
 	tree := ""
 	for _, r := range earlier {

@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// similarTaskFiles says which files earlier tasks like this one read and changed, as the run
-// learned when it began. Only files are named that the attempt starts with and
-// agents may see.
+// similarTaskFiles returns a text about the files that similar earlier tasks read and changed,
+// as the run learned when it began. It names only files that exist at the start of the attempt
+// and that agents may see.
 func (w *work) similarTaskFiles(ctx context.Context) (string, error) {
 	l := w.view.Goal.Routing.Lessons
 	if l == nil {

@@ -11,10 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
 )
 
-// start returns what the worktree starts from. What a round of an earlier
-// attempt came to is merged onto the base, where it began elsewhere. Where that
-// cannot be done it starts from the base, or is over if a person asked for that
-// round.
+// start returns the starting commit of the worktree. The result of a round of an earlier
+// attempt is merged onto the base, if it began elsewhere. If that fails, the attempt starts
+// from the base, or ends if a person asked for that round.
 func (w *work) start(ctx context.Context) (start string, ended []nexus.Fact, err error) {
 	if w.a.Since == "" || w.a.Snapshot.Commit != "" {
 		return cmp.Or(w.a.Start, w.a.Base), nil, nil
@@ -33,8 +32,8 @@ func (w *work) start(ctx context.Context) (start string, ended []nexus.Fact, err
 	return w.a.Base, nil, w.record(ctx, nexus.StartForgone{Attempt: w.a.ID, Why: "it " + why})
 }
 
-// open makes or adopts the worktree and brings it to where the attempt
-// stands: its last snapshot, or its start.
+// open creates or adopts the worktree and restores the state of the attempt: its last
+// snapshot, or its start.
 func (w *work) open(ctx context.Context, start string) error {
 	tree, err := w.Worker.Trees.Add(ctx, w.Worker.Site.Run, w.a.ID, start)
 	if err != nil {
@@ -49,7 +48,7 @@ func (w *work) open(ctx context.Context, start string) error {
 	}
 	fresh := w.a.Snapshot.Commit == ""
 	commit, hash := tree.Last()
-	if fresh && w.a.Since != "" { // it starts from a merge that no fact names
+	if fresh && w.a.Since != "" { // the worktree starts from a merge that no fact names
 		if err := w.record(ctx, nexus.TreeSnapshotted{Attempt: w.a.ID, Commit: commit, Tree: hash}); err != nil {
 			return err
 		}
@@ -57,8 +56,7 @@ func (w *work) open(ctx context.Context, start string) error {
 	return w.Worker.Judge.Kit.Equip(ctx, dependencies.Tree{Dir: tree.Dir, Hash: hash}, w.Worker.Judge.Gates, w.task.Criteria, fresh, w.record)
 }
 
-// startGateRound begins a round in which nobody writes: the gates judge what the attempt
-// starts from.
+// startGateRound begins a round without a writer: the gates judge the start of the attempt.
 func (w *work) startGateRound(ctx context.Context) error {
 	if err := w.record(ctx, nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: nexus.Reviser, Cause: repair.KeptCause}); err != nil {
 		return err
@@ -67,7 +65,7 @@ func (w *work) startGateRound(ctx context.Context) error {
 	return err
 }
 
-// restartFromBase puts aside the result of earlier attempts.
+// restartFromBase discards the result of earlier attempts.
 func (w *work) restartFromBase(ctx context.Context, why string) error {
 	if err := w.record(ctx, nexus.StartForgone{Attempt: w.a.ID, Why: why}); err != nil {
 		return err

@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// SummarizeAttempts returns what is known from earlier attempts at the task of a view, with
-// the words of their agents and what they changed. The change that came closest
-// is read for who may continue from it.
+// SummarizeAttempts returns a summary of the earlier attempts at the task of a view, with the
+// words of their agents and their changes. The best change is included if the attempt may
+// continue from it.
 func SummarizeAttempts(ctx context.Context, s *worker.Worker, v state.View, continues bool) (attempthistory.Summary, error) {
 	known := attempthistory.Summarize(v)
 	git := s.Trees.Git()
@@ -52,8 +52,7 @@ func SummarizeAttempts(ctx context.Context, s *worker.Worker, v state.View, cont
 	return known, nil
 }
 
-// failureOutput returns what a gate printed that tells what failed, empty where that is
-// lost.
+// failureOutput returns a gate's output that explains the failure, or "" if it is lost.
 func failureOutput(s *worker.Worker, blob string) string {
 	out, err := s.Site.Blobs.Get(blob)
 	if err != nil {
@@ -62,8 +61,8 @@ func failureOutput(s *worker.Worker, blob string) string {
 	return read.Failing(string(read.Legible(out)))
 }
 
-// agentSummary returns what an agent said that it did: the summary that it submitted, and
-// else what it said last. What is lost says nothing: the work does not need it.
+// agentSummary returns an agent's summary: the one that it submitted, or its last text. A lost
+// text is empty: the work does not need it.
 func agentSummary(s *worker.Worker, w attempthistory.AuthorText) string {
 	submitted, err := s.Judge.Submission(&state.Session{Result: w.Result})
 	if err == nil && strings.TrimSpace(submitted.Summary) != "" {

@@ -11,9 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// refusedBefore returns what was said against the tree as it is in earlier
-// attempts that count: not before a person gave the task another chance, or
-// changed its criteria.
+// refusedBefore returns the objections to the tree as it is from earlier attempts that count:
+// not before a person gave the task another chance, or changed its criteria.
 func (w *work) refusedBefore() repair.Refusal {
 	past := w.view.Past
 	from := max(w.task.Mercy, w.task.Revised)
@@ -30,8 +29,8 @@ func (w *work) lastJudged() *state.Round {
 	return nil
 }
 
-// unclearBefore reports whether the gate that could not tell of the last tree
-// could not tell of the base either.
+// unclearBefore reports whether the gate that was inconclusive on the last tree was
+// inconclusive on the base, too.
 func (w *work) unclearBefore(ctx context.Context) bool {
 	r := w.a.LastRound()
 	if r == nil || r.Verdict == nil || r.Verdict.State.Red() || r.Verdict.State == nexus.Pass || w.Worker.Judge.Bases == nil {
@@ -41,8 +40,8 @@ func (w *work) unclearBefore(ctx context.Context) bool {
 	return base.State == r.Verdict.State
 }
 
-// unshownFindings says of each criterion that nothing shows why that is so. It
-// depends on what is recorded alone.
+// unshownFindings returns a finding for each criterion without evidence, with the reason. It
+// depends only on recorded facts.
 func (w *work) unshownFindings() []nexus.Finding {
 	var all []nexus.Finding
 	add := func(n int, why string) {

@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// runWriter lets a role write: the coder continues in its one conversation, round
-// after round, so that it still knows what it tried.
+// runWriter runs a role that writes: the coder continues in its one conversation, round after
+// round, so that it still knows its earlier tries.
 func (w *work) runWriter(ctx context.Context, step repair.Step) error {
 	session := w.writerSession(step)
 	if !step.Resume {
@@ -51,8 +51,8 @@ func (w *work) runWriter(ctx context.Context, step repair.Step) error {
 	return err
 }
 
-// writerSession returns the conversation of the one who writes: every editor has its own, as each
-// step is about the work alone.
+// writerSession returns the conversation of the round's writer: every editor has its own, as
+// each step is about the work alone.
 func (w *work) writerSession(step repair.Step) nexus.SessionID {
 	n := 1
 	if step.Role == nexus.Editor {
@@ -64,15 +64,14 @@ func (w *work) writerSession(step repair.Step) nexus.SessionID {
 	return nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, step.Role, n))
 }
 
-// message is what opens a stretch of a conversation.
+// message is the first message of a stretch of a conversation.
 type message interface {
 	Text() string
 	Parts() []prompt.Part
 }
 
-// writerPrompt returns what the round's writer is told: the brief at first, then what
-// was found. It depends on the journal alone, so that a resumed round says
-// the same.
+// writerPrompt returns the message to the round's writer: the brief at first, then the
+// findings. It depends only on the journal, so that a resumed round sends the same.
 func (w *work) writerPrompt(ctx context.Context, session nexus.SessionID) (m message, why string, err error) {
 	r := w.a.LastRound()
 	if r.Cause == "" || r.Cause == repair.CriteriaGate || r.Role == nexus.Editor || w.regated() {
@@ -115,7 +114,8 @@ func (w *work) writerBrief(ctx context.Context, r *state.Round, session nexus.Se
 			return b, err
 		}
 	}
-	if r.Role == nexus.Tester { // who is not told that no test is asked for, nor to change code
+	// the tester must not read that no test is wanted, nor that code should change
+	if r.Role == nexus.Tester {
 		b.Task.Strategy = ""
 		b.Task.Files = slices.DeleteFunc(slices.Clone(b.Task.Files), func(f string) bool { return !stack.ServesTests(f) })
 	}
@@ -143,24 +143,23 @@ func (w *work) writerBrief(ctx context.Context, r *state.Round, session nexus.Se
 	return b, err
 }
 
-// regated reports whether the gates judged what the attempt starts from before
-// anybody wrote, and the last round is the first of its writer, who has no
-// conversation yet.
+// regated reports whether the gates judged the start of the attempt before any writing, and
+// the last round is the first of its writer, who has no conversation yet.
 func (w *work) regated() bool {
 	n := len(w.a.Rounds)
 	return n > 1 && w.a.Rounds[0].Cause == repair.KeptCause &&
 		!slices.ContainsFunc(w.a.Rounds[:n-1], func(r *state.Round) bool { return r.Role == w.a.Rounds[n-1].Role })
 }
 
-// tested returns what the tester said about its tests; nothing where none worked.
+// tested returns the tester's summary of its tests; empty if no tester worked.
 func (w *work) tested() (string, error) {
 	s, err := w.Worker.Judge.Submission(w.a.LastSession(nexus.Tester))
 	return s.Message(), err
 }
 
-// openingDiff returns the change that a round opens a conversation about: what a
-// tester finds that comes after the code, and what a coder does who continues
-// from a round of an earlier attempt. It is empty for others.
+// openingDiff returns the change with which a round opens a conversation: for a tester that
+// comes after the code, and for a coder that continues from a round of an earlier attempt. It
+// is empty for others.
 func (w *work) openingDiff(ctx context.Context, r *state.Round) (string, error) {
 	switch {
 	case (r.Role == nexus.Tester && !w.a.Strategy.Sessions() || r.Role == nexus.Editor) && w.a.Snapshot.Commit != "":
@@ -172,7 +171,7 @@ func (w *work) openingDiff(ctx context.Context, r *state.Round) (string, error) 
 	}
 }
 
-// startingTree says what of earlier attempts a round opens a conversation with.
+// startingTree returns the part of earlier attempts with which a round opens a conversation.
 func (w *work) startingTree(r *state.Round) prompt.StartingTree {
 	k := prompt.StartingTree{Forgone: w.a.Forgone}
 	if r.Role == nexus.Coder && w.a.From != "" {
@@ -188,12 +187,11 @@ const (
 	around    = 12 // lines before and after a finding
 )
 
-// places returns what stands around the worst findings, in the tree that they
-// are of.
+// places returns the lines around the worst findings, in the tree of those findings.
 func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Excerpt {
 	hidden, err := change.IgnoreSet(ctx, w.Worker.Trees.Git(), w.a.Base)
 	if err != nil {
-		return nil // nothing of it is shown
+		return nil // no part of it is shown
 	}
 	var all []prompt.Excerpt
 	for _, f := range prompt.Worst(found) {
@@ -210,8 +208,8 @@ func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Excer
 	return all
 }
 
-// findings returns what was found after the round before: what is new first,
-// what the writer has heard of already last.
+// findings returns the findings after the round before: new ones first, those that the writer
+// already received last.
 func (w *work) findings() prompt.Repair {
 	n := len(w.a.Rounds)
 	r := w.a.Rounds[n-1]
@@ -269,7 +267,7 @@ func (w *work) findings() prompt.Repair {
 	return f
 }
 
-// replies returns, finding by finding, what was answered to it before.
+// replies returns, for each finding, the earlier answer to it.
 func (w *work) replies(cause string, found []nexus.Finding) []string {
 	all := make([]string, len(found))
 	for i, f := range found {
@@ -281,7 +279,7 @@ func (w *work) replies(cause string, found []nexus.Finding) []string {
 	return all
 }
 
-// found returns everything that was found after a round.
+// found returns all findings after a round.
 func found(r *state.Round) []nexus.Finding {
 	var all []nexus.Finding
 	for _, e := range r.Evidence {
@@ -299,9 +297,8 @@ func found(r *state.Round) []nexus.Finding {
 	return append(all, r.Handed...)
 }
 
-// runReadOnlySession lets a role that only reads look at the change, in its n-th conversation,
-// and returns that. One that submitted before the process died is not had
-// again.
+// runReadOnlySession runs a read-only role on the change, in its n-th conversation, and
+// returns that session. A session that submitted before the process died is not repeated.
 func (w *work) runReadOnlySession(ctx context.Context, role nexus.Role, n int, b prompt.Brief, handin json.RawMessage) (*state.Session, error) {
 	b.Session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, role, n))
 	old := w.a.Session(b.Session)
@@ -323,7 +320,7 @@ func (w *work) runReadOnlySession(ctx context.Context, role nexus.Role, n int, b
 	return w.a.Session(b.Session), err
 }
 
-// authorModel returns the model of whoever wrote the work, empty for none.
+// authorModel returns the model of the author of the work, or "".
 func (w *work) authorModel() string {
 	if s := w.view.AuthorSession(w.a); s != nil {
 		return s.Model
@@ -331,7 +328,7 @@ func (w *work) authorModel() string {
 	return ""
 }
 
-// addChangeToBrief fills in what one who judges the change is shown of it.
+// addChangeToBrief adds the change to the brief of a role that judges it.
 func (w *work) addChangeToBrief(ctx context.Context, b *prompt.Brief) error {
 	diff, err := w.Worker.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package backlog keeps the work of a repository that waits: a file for each item
-// ([workitem.Dir]), which people read, edit and commit. What came of an item is read from
-// the journal; its file says so for those who have no journal.
+// Package backlog stores a repository's backlog: one file per item ([workitem.Dir]), which
+// people read, edit and commit. An item's result is read from the journal; its file repeats it
+// for readers without the journal.
 //
 // Only commands of people write here, never a run.
 package backlog
@@ -24,37 +24,37 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// maxItems is how many files are read.
+// maxItems limits the number of files that are read.
 const maxItems = 10_000
 
-// Store is where the items of a repository are.
+// Store gives access to the items of a repository.
 type Store struct {
 	Repo  string              // the user's checkout; empty: there is none
 	State string              // directory of the repository's state, where the lock is
-	Mask  func([]byte) []byte // takes keys out of what is written; may be nil
-	Now   func() time.Time    // nil: nothing is about to be started
+	Mask  func([]byte) []byte // masks keys in files that are written; may be nil
+	Now   func() time.Time    // nil: no item counts as being started
 }
 
-// grace is how long an item may be about to be started: after that, whoever was to start it
-// is dead.
+// grace is how long an item may be in the starting state: after that, the process that started
+// it is dead.
 const grace = time.Minute
 
-// starting reports whether somebody is about to start an item: its file was written just now.
+// starting reports whether an item is being started: its file was written just now.
 func (s Store) starting(id string) bool {
 	info, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(workitem.Path(id))))
 	return err == nil && s.Now != nil && s.Now().Sub(info.ModTime()).Abs() < grace
 }
 
-// Problem is a file that is no item, and why.
+// Problem is a file that is no valid item, with the reason.
 type Problem struct {
-	File string `json:"file"` // with the line
+	File string `json:"file"` // path of the file, with the line
 	Why  string `json:"why"`
 	Hint string `json:"hint,omitzero"`
 
-	Finding string `json:"finding,omitzero"` // that the file is about
+	Finding string `json:"finding,omitzero"` // the file's finding
 }
 
-// Load reads all items in their order, and says which files are none.
+// Load reads all items in their order, and returns the invalid files as problems.
 func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
 	if s.Repo == "" {
 		return nil, nil, nil
@@ -63,7 +63,7 @@ func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
 	if err != nil {
 		return nil, nil, disk.WrapError("read the backlog", err)
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	if err := disk.CheckNoLinks(root, workitem.Dir+"/"); err != nil {
 		return nil, []Problem{problem(err)}, nil
 	}
@@ -101,7 +101,7 @@ func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
 	return all, wrong, nil
 }
 
-// content returns the start of a file, a byte more than the file of an item may have.
+// content returns the start of a file, up to one byte more than an item's file may have.
 func content(root *os.Root, file string) ([]byte, error) {
 	if err := disk.CheckNoLinks(root, file); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func problem(err error) Problem {
 	return p
 }
 
-// Find returns the item that a name means: its ID, or a part of it that no other has.
+// Find returns the item with a name: its ID, or a part of it that is in no other.
 func Find(all []workitem.Item, name string) (workitem.Item, error) {
 	var found []workitem.Item
 	for _, i := range all {
@@ -151,8 +151,8 @@ func Find(all []workitem.Item, name string) (workitem.Item, error) {
 	return workitem.Item{}, e
 }
 
-// Change lets change decide about the items as they are, while no other process changes them,
-// and writes those that it returns.
+// Change calls change with the items as they are, while no other process changes them, and
+// writes the items that it returns.
 func (s Store) Change(ctx context.Context, change func(all []workitem.Item) ([]workitem.Item, error)) error {
 	if s.Repo == "" {
 		return &nexus.Error{
@@ -173,7 +173,7 @@ func (s Store) Change(ctx context.Context, change func(all []workitem.Item) ([]w
 		if err != nil {
 			return disk.WrapError("write the backlog", err)
 		}
-		defer func() { _ = root.Close() }() // each file was closed for itself
+		defer func() { _ = root.Close() }() // each file was closed on its own
 		for _, i := range changed {
 			data := []byte(i.String())
 			if s.Mask != nil {
@@ -190,8 +190,8 @@ func (s Store) Change(ctx context.Context, change func(all []workitem.Item) ([]w
 	})
 }
 
-// Add gives a new item its name, and writes it. Where there is one of the same finding already, that
-// stays and is returned. What a person rejected is not added again.
+// Add names and writes a new item. If an item of the same finding exists, it stays and is
+// returned. An item that a person rejected is not added again.
 func (s Store) Add(ctx context.Context, item workitem.Item) (workitem.Item, error) {
 	err := s.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
 		same := func(i workitem.Item) bool { return i.Finding == item.Finding }
@@ -203,7 +203,8 @@ func (s Store) Add(ctx context.Context, item workitem.Item) (workitem.Item, erro
 			return nil, err
 		}
 		item.ID = workitem.Name(item.Title, func(id string) bool {
-			_, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(workitem.Path(id)))) // also one that cannot be read
+			// also finds an unreadable file
+			_, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(workitem.Path(id))))
 			return err == nil || slices.ContainsFunc(all, func(i workitem.Item) bool { return i.ID == id })
 		})
 		return []workitem.Item{item}, nil
@@ -211,7 +212,7 @@ func (s Store) Add(ctx context.Context, item workitem.Item) (workitem.Item, erro
 	return item, err
 }
 
-// rejected refuses what somebody wrote down if an item says the same and a person rejected it.
+// rejected returns an error if a rejected item has the same text.
 func rejected(all []workitem.Item, item workitem.Item) error {
 	if item.Finding != "" { // a finding is rejected by its ID
 		return nil
@@ -227,7 +228,7 @@ func rejected(all []workitem.Item, item workitem.Item) error {
 	return nil
 }
 
-// alike reports whether two texts say the same but for capitals and blanks.
+// alike reports whether two texts are equal except for case and spaces.
 func alike(a, b string) bool {
 	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
 }
@@ -246,7 +247,7 @@ func (s Store) Edit(ctx context.Context, id string, edit func(*workitem.Item) er
 	return item, err
 }
 
-// MarkDone marks items that wait as done with a commit, since their checks pass on it, and returns
+// MarkDone marks waiting items as done with a commit on which their checks pass, and returns
 // all items.
 func (s Store) MarkDone(ctx context.Context, ids []string, commit string) ([]workitem.Item, error) {
 	for _, id := range ids {
@@ -264,17 +265,17 @@ func (s Store) MarkDone(ctx context.Context, ids []string, commit string) ([]wor
 	return all, err
 }
 
-// Record is what is known of runs.
+// Record gives access to the recorded runs.
 type Record interface {
-	// Runs lists those of the repository, the latest last.
+	// Runs returns the runs of the repository, the latest last.
 	Runs(ctx context.Context) ([]nexus.RunID, error)
-	// Replay returns how a run stands, nil for one that is not here.
+	// Replay returns the state of a run, nil for one that is not here.
 	Replay(ctx context.Context, run nexus.RunID) (*state.State, error)
 }
 
-// Sync writes down what came of the items that runs work on, or worked on last, and returns
-// all items as they are now. One that was about to be started when a process died is found in
-// the run that has it, or waits again. An item of a run that is not here stays as it is.
+// Sync writes the results of the items that runs work on, or worked on last, and returns all
+// items as they are now. An item that was being started when a process died is linked to its
+// run, or waits again. An item of a run that is not here stays unchanged.
 func (s Store) Sync(ctx context.Context, r Record) (all []workitem.Item, wrong []Problem, err error) {
 	known := map[nexus.RunID]*state.State{}
 	stale := func(all []workitem.Item) (changed []workitem.Item, err error) {
@@ -305,7 +306,8 @@ func (s Store) Sync(ctx context.Context, r Record) (all []workitem.Item, wrong [
 	return all, wrong, err
 }
 
-// withRunOutcome returns an item with what came of it in its run. What is known of runs is kept.
+// withRunOutcome returns an item with its result in its run. Replayed runs are cached in
+// known.
 func (s Store) withRunOutcome(ctx context.Context, r Record, known map[nexus.RunID]*state.State, i workitem.Item) (workitem.Item, error) {
 	if i.State == workitem.Done || i.State == workitem.Rejected || i.State == workitem.Waiting && i.Run == "" {
 		return i, nil
@@ -329,12 +331,12 @@ func (s Store) withRunOutcome(ctx context.Context, r Record, known map[nexus.Run
 	case i.State != workitem.Waiting && st.Item(i.ID) == nil && s.starting(i.ID):
 		return i, nil
 	case i.State == workitem.Waiting && now.State == workitem.Waiting:
-		return i, nil // what people wrote into it since stays
+		return i, nil // later edits by people stay
 	}
 	return now, nil
 }
 
-// orphan finds the run of an item that was about to be started.
+// orphan finds the run of an item that was being started.
 func (s Store) orphan(ctx context.Context, r Record, i workitem.Item) (workitem.Item, error) {
 	runs, err := r.Runs(ctx)
 	if err != nil {

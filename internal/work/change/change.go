@@ -1,5 +1,5 @@
-// Package change reads what a change did to the files of a tree, and follows no
-// link out of it.
+// Package change reads the effects of a change on the files of a tree. It follows no link out
+// of the tree.
 package change
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// FileVersions returns the lines of a file in the tree below dir, and those that it
-// had at the base, and false where there is and was none.
+// FileVersions returns a function for the lines of a file in the tree below dir, and its lines
+// at the base; ok is false if the file exists in neither.
 func FileVersions(ctx context.Context, repo git.Repo, dir, base string) func(file string) (now, before []string, ok bool) {
 	return func(file string) (now, before []string, ok bool) {
 		if data, err := ReadFile(dir, file); err == nil {
@@ -26,12 +26,12 @@ func FileVersions(ctx context.Context, repo git.Repo, dir, base string) func(fil
 	}
 }
 
-// LinesAround returns the lines of a file of a commit that are at most n away from a
-// line, and the number of the first, 0 where there are none.
+// LinesAround returns the lines of a file of a commit that are at most n away from a line, and
+// the number of the first, or 0 if there are none.
 func LinesAround(ctx context.Context, repo git.Repo, commit, file string, line, n int) (from int, around []string) {
 	t, err := TextAt(ctx, repo, commit, file)
 	if err != nil || strings.ContainsRune(*t, 0) {
-		return 0, nil // it is gone, or nothing to read
+		return 0, nil // the file is gone or unreadable
 	}
 	all := lines(*t)
 	if line < 1 || line > len(all) {
@@ -49,7 +49,7 @@ func lines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// HasConflictMarks reports whether a file below dir still has the marks of a conflict.
+// HasConflictMarks reports whether a file below dir still has conflict markers.
 func HasConflictMarks(dir, file string) bool {
 	data, err := ReadFile(dir, file)
 	if err != nil {
@@ -63,16 +63,16 @@ func HasConflictMarks(dir, file string) bool {
 	return false
 }
 
-// maxFile is how much of a file is read to look at it.
+// maxFile limits how many bytes of a file are read.
 const maxFile = 32 << 20
 
-// ReadFile reads a regular file below dir and follows no link out of it.
+// ReadFile reads a regular file below dir. It follows no link out of dir.
 func ReadFile(dir, file string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	info, err := root.Lstat(file)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// SuspectsInTree returns what the files of a working tree do to what judged them at
-// a commit. Neither the index nor the repository is written.
+// SuspectsInTree returns the suspicious changes of a working tree to the tests and gates of a
+// commit. It writes neither the index nor the repository.
 func SuspectsInTree(ctx context.Context, repo git.Repo, base string) ([]nexus.Finding, error) {
 	paths, err := ChangedInWorktree(ctx, repo, base)
 	if err != nil {
@@ -24,7 +24,7 @@ func SuspectsInTree(ctx context.Context, repo git.Repo, base string) ([]nexus.Fi
 	for _, p := range paths {
 		if !tamper.AffectsChecks(p) {
 			if rest++; rest > maxFiles {
-				files = append(files, tamper.File{Path: p}) // its name counts
+				files = append(files, tamper.File{Path: p}) // its name is enough
 				continue
 			}
 		}
@@ -46,8 +46,8 @@ func SuspectsInTree(ctx context.Context, repo git.Repo, base string) ([]nexus.Fi
 	return tamper.FindTampering(files), nil
 }
 
-// ChangedInWorktree lists the files of a working tree that differ from a commit, by
-// path, new ones included and what git ignores left out.
+// ChangedInWorktree returns the files of a working tree that differ from a commit, by path,
+// including new ones and without ignored ones.
 func ChangedInWorktree(ctx context.Context, repo git.Repo, base string) ([]string, error) {
 	var all []string
 	for _, args := range [][]string{

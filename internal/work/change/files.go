@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Files returns the files of a working tree that are not as they were at a
-// commit, HEAD if none is given, new ones included, relative to dir.
+// Files returns the files of a working tree that differ from a commit (HEAD if rev is empty),
+// including new ones, relative to dir.
 func Files(ctx context.Context, dir, rev string) ([]string, error) {
 	repo, err := git.Find(ctx, dir)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// IgnoreSet returns what the ignore files of a commit keep from agents.
+// IgnoreSet returns the files that the ignore files of a commit hide from agents.
 func IgnoreSet(ctx context.Context, repo git.Repo, commit string) (ignore.Set, error) {
 	listed, err := repo.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {

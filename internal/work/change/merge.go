@@ -11,17 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Merge names the trees of a merge that somebody resolved.
+// Merge names the trees of a merge whose conflicts were resolved.
 type Merge struct {
-	Base, Landed, Change string // where both sides started, and the two
-	Made                 string // what git made of them, with conflict markers
+	Base, Landed, Change string // the common base, and the two sides
+	Made                 string // git's merge of them, with conflict markers
 	Result               string
 	Conflicts            []string
 }
 
-// Files returns the files that tell what was resolved: those in conflict and
-// those that differ from what git made. Where one side moved a file that the
-// other changed, both places are among them.
+// Files returns the files that show the resolution: those in conflict and those that differ
+// from git's merge. If one side moved a file that the other changed, both paths are included.
 func (m Merge) Files(ctx context.Context, repo git.Repo) ([]string, error) {
 	touched, err := repo.Changed(ctx, m.Made, m.Result)
 	if err != nil {
@@ -71,8 +70,8 @@ func (m Merge) moved(ctx context.Context, repo git.Repo) ([]string, error) {
 	return files, nil
 }
 
-// Lost returns what the result lacks of the two sides, what it has again that one of
-// them removed, and what it does to tests and gates that neither did.
+// Lost returns the lines of the two sides that the result lacks, the lines that one side
+// removed and the result has again, and changes to tests and gates that neither side made.
 func (m Merge) Lost(ctx context.Context, repo git.Repo) ([]nexus.Finding, error) {
 	files, err := m.Files(ctx, repo)
 	if err != nil {
@@ -112,9 +111,9 @@ func (m Merge) Lost(ctx context.Context, repo git.Repo) ([]nexus.Finding, error)
 	return found, nil
 }
 
-// entry returns what a tree has at a path, and its mode; nil for nothing. What is
-// no text, or too long to be compared by lines, is its object's name behind a
-// zero byte.
+// entry returns the text of a tree at a path, and its mode; nil if there is none. For a binary
+// file, or one too long to be compared by lines, the text is its object's name behind a zero
+// byte.
 func entry(ctx context.Context, repo git.Repo, rev, file string) (text *string, mode string, err error) {
 	line, err := repo.Line(ctx, "ls-tree", "-z", "--full-tree", rev, "--", file)
 	if err != nil || line == "" {
@@ -123,7 +122,7 @@ func entry(ctx context.Context, repo git.Repo, rev, file string) (text *string, 
 	head, _, _ := strings.Cut(line, "\t")
 	parts := strings.Fields(head) // mode, kind, name
 	if len(parts) != 3 || parts[1] == "tree" {
-		return nil, "", nil // a directory is there, and no file
+		return nil, "", nil // a directory, not a file
 	}
 	name := "\x00" + parts[2]
 	if parts[1] != "blob" || parts[0] == "120000" {

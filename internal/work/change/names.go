@@ -7,18 +7,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 )
 
-// FileNames is a file that a change touches, and what it does to the names that the
-// file declares for others.
+// FileNames is a file of a change, with the change's effects on the names that the file
+// declares for others.
 type FileNames struct {
 	git.Change
 	codemap.Compared
 }
 
-// maxCompared is how many files of a change are read for their names.
+// maxCompared limits how many files of a change are read for their names.
 const maxCompared = 200
 
-// Names returns the files that differ between two commits, by path, and what
-// they declare in the one and not in the other.
+// Names returns the files that differ between two commits, by path, and the names that only
+// one of the two versions declares.
 func Names(ctx context.Context, repo git.Repo, from, to string) ([]FileNames, error) {
 	changed, err := repo.Changed(ctx, from, to)
 	if err != nil {
@@ -41,7 +41,7 @@ func Names(ctx context.Context, repo git.Repo, from, to string) ([]FileNames, er
 	return all, nil
 }
 
-// textOf returns the text of a file of a commit, nothing where it has none.
+// textOf returns the text of a file of a commit, or "" if it does not exist.
 func textOf(ctx context.Context, repo git.Repo, commit, file string) string {
 	if t, err := TextAt(ctx, repo, commit, file); err == nil && t != nil {
 		return *t

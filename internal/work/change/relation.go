@@ -16,17 +16,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 )
 
-// Relation is what relates a change to its task and to tests, as the texts of its files say.
+// Relation describes how a change relates to its task and to tests, according to the texts of
+// its files.
 type Relation struct {
-	Edited  []string // files that serve tests and were there before
-	Gone    []string // files that are not there any more
-	Touched []string // names of what the changed lines are in
-	Texts   bool     // nothing but comments and documents differs
-	Checks  bool     // tests that it adds check something
+	Edited  []string // test files that existed before
+	Gone    []string // deleted files
+	Touched []string // names of the declarations around the changed lines
+	Texts   bool     // only comments and documents differ
+	Checks  bool     // the tests that it adds assert something
 	Added   string   // the lines that it adds to tests
 }
 
-// Relate reads the files that differ between two commits.
+// Relate compares the files that differ between two commits.
 func Relate(ctx context.Context, repo git.Repo, from, to string) (Relation, error) {
 	changed, err := repo.Changed(ctx, from, to)
 	if err != nil {
@@ -64,7 +65,7 @@ func Relate(ctx context.Context, repo git.Repo, from, to string) (Relation, erro
 	return r, nil
 }
 
-// differingLines are the lines of a text that another does not have, by number from 1.
+// differingLines are the lines of one text that the other lacks, by number from 1.
 type differingLines struct {
 	numbers []int
 	texts   []string
@@ -92,10 +93,11 @@ func linesIn(text *string) []string {
 	return linesOf(*text)
 }
 
-// mostPlaces is in how many places of a file it is looked what a change is in.
+// mostPlaces limits the changed places of a file for which the enclosing name is looked up.
 const mostPlaces = 60
 
-// enclosingNames returns the names of what the lines of a file are in that only one of its versions has.
+// enclosingNames returns the names of the declarations around the lines that only one version
+// of a file has.
 func enclosingNames(f tamper.File) []string {
 	var all []string
 	both := [][2]*string{{f.Old, f.New}, {f.New, f.Old}}
@@ -120,7 +122,7 @@ func enclosingNames(f tamper.File) []string {
 	return all
 }
 
-// lastFunctionName returns the name of the function whose head comes last among the lines of a file.
+// lastFunctionName returns the name of the last function declared in the lines of a file.
 func lastFunctionName(file string, lines []string) string {
 	syntax, ok := stack.SyntaxOf(file)
 	if !ok || syntax.Heads == "" {
@@ -139,12 +141,12 @@ func lastFunctionName(file string, lines []string) string {
 }
 
 const (
-	maxGrep  = 4 << 20 // bytes of what git finds
+	maxGrep  = 4 << 20 // bytes of git's output
 	maxNames = 40
 )
 
-// DeclaredNames returns which names are those of something in the code of a commit: of a file without
-// its endings, or of what a line of code declares.
+// DeclaredNames returns the names that are declared in the code of a commit: as the name of a
+// file without its extensions, or in a line of code.
 func DeclaredNames(ctx context.Context, repo git.Repo, commit string, names []string) ([]string, error) {
 	names = names[:min(len(names), maxNames)]
 	if len(names) == 0 {
@@ -192,7 +194,7 @@ func DeclaredNames(ctx context.Context, repo git.Repo, commit string, names []st
 	return known, nil
 }
 
-// declaring is a pattern, for git and for Go, of lines that declare one of some names.
+// declaring returns a pattern, for git and for Go, of lines that declare one of some names.
 func declaring(names string) string {
 	const head = `(^|[^[:alnum:]_])`
 	names = "(" + names + ")"
@@ -202,8 +204,8 @@ func declaring(names string) string {
 		`|^[[:space:]]*([[:alnum:]_<>*&]+[[:space:]]+)*` + names + `[[:space:]]*\([^()]*\)[[:space:]]*\{`
 }
 
-// FailingText returns what a test that failed says in a commit: its part of the file that it is
-// in, as its finding or its name says; empty where nobody finds it.
+// FailingText returns a function for the text of a failed test in a commit: its part of the
+// file named by its finding or its name, or "" if it is not found.
 func FailingText(ctx context.Context, repo git.Repo, commit string) func(f nexus.Finding) string {
 	read := map[string]string{}
 	text := func(file string) string {

@@ -6,9 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// OnlyRenames reports whether only allows each change of a file between two commits:
-// of its path, where the file moved, and of its text. A file that is new, gone
-// or no text is never allowed.
+// OnlyRenames reports whether only allows each change of a file between two commits: of its
+// path, if the file moved, and of its text. A new, deleted or binary file is never allowed.
 func OnlyRenames(ctx context.Context, repo git.Repo, base, commit string, only func(old, now string) bool) (bool, error) {
 	changed, err := repo.Changed(ctx, base, commit)
 	if err != nil || len(changed) == 0 || len(changed) > maxFiles {
@@ -26,7 +25,7 @@ func OnlyRenames(ctx context.Context, repo git.Repo, base, commit string, only f
 		was := c.Path
 		switch {
 		case moved[c.Path] != "":
-			continue // looked at where it is now
+			continue // the file is compared at its new path
 		case from[c.Path] != "":
 			was = from[c.Path]
 		case c.Status != "M":

@@ -14,14 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Bounds of what is read of a change.
+// Limits of reading a change.
 const (
-	mostWeighed = 200 // files whose lines are marked
+	mostWeighed = 200 // files whose lines get marks
 	mostMarks   = 4000
 )
 
-// SummarizeChange returns what differs between two commits, as far as it decides whether that may
-// happen without a person. A reason is part of the marks of its lines.
+// SummarizeChange returns the differences between two commits that decide whether the change
+// may land without a person. A reason is part of the marks of its lines.
 func SummarizeChange(ctx context.Context, repo git.Repo, from, to, reason string) (nexus.ItemChange, error) {
 	var c nexus.ItemChange
 	names, err := Names(ctx, repo, from, to)
@@ -48,7 +48,7 @@ func SummarizeChange(ctx context.Context, repo git.Repo, from, to, reason string
 	return c, err
 }
 
-// Lines returns how many lines a change adds and removes.
+// Lines returns the number of lines that a change adds and removes.
 func Lines(ctx context.Context, repo git.Repo, from, to string) (added, deleted int, err error) {
 	out, err := repo.Run(ctx, "diff-tree", "-r", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv",
 		"--ignore-submodules=none", "--end-of-options", from, to)
@@ -94,8 +94,8 @@ func differing(reason, file string, before, after []string) []string {
 	return all
 }
 
-// Marks returns what tells each line of a file from others by what it says, whatever its
-// number, for a reason: empty for a line that says next to nothing.
+// Marks returns an identifier for each line of a file, based on its text and a reason and not
+// on its number; "" for a line with almost no text.
 func Marks(reason, file, text string) []string { return marks(reason, file, linesOf(text)) }
 
 func marks(reason, file string, lines []string) []string {
@@ -112,7 +112,7 @@ func marks(reason, file string, lines []string) []string {
 			continue
 		}
 		mark := line
-		if times[line] > 1 { // another says the same: what stands above it tells them apart
+		if times[line] > 1 { // an equal line exists: the lines above tell them apart
 			mark = last + "\n" + line
 		}
 		sum := sha256.Sum256([]byte(reason + "\x00" + file + "\x00" + mark))
@@ -121,7 +121,7 @@ func marks(reason, file string, lines []string) []string {
 	return all
 }
 
-// letters counts what is no space and no bracket.
+// letters counts characters other than spaces and brackets.
 func letters(line string) int {
 	n := 0
 	for _, r := range line {

@@ -12,12 +12,11 @@ import (
 
 const (
 	maxText  = 1 << 20 // bytes of a file that is compared
-	maxFiles = 400     // files that are, besides those that judge
+	maxFiles = 400     // files that are compared, besides tests and gates
 )
 
-// Suspects returns what the work in a commit does to what judges it: to what
-// was there at its base, and, where tests came first and were seen red on a
-// tree, to those.
+// Suspects returns the suspicious changes of a commit to its tests and gates: to those at its
+// base, and, if tests came first and were red on a tree, to those tests.
 func Suspects(ctx context.Context, repo git.Repo, base, red, commit string) ([]nexus.Finding, error) {
 	found, err := suspects(ctx, repo, base, commit)
 	if err != nil || red == "" {
@@ -32,8 +31,8 @@ func Suspects(ctx context.Context, repo git.Repo, base, red, commit string) ([]n
 	return found, err
 }
 
-// FewerTests returns what gates that pass say about tests that ran on the base and not
-// now: whatever keeps them away, somebody has to say why.
+// FewerTests returns findings about tests that ran on the base and no longer run in gates that
+// pass: whatever the cause, the author must explain it.
 func FewerTests(evidence []nexus.Evidence) []nexus.Finding {
 	var found []nexus.Finding
 	for _, e := range evidence {
@@ -56,7 +55,7 @@ func suspects(ctx context.Context, repo git.Repo, from, to string) ([]nexus.Find
 	for _, c := range changed {
 		if !tamper.AffectsChecks(c.Path) {
 			if rest++; rest > maxFiles {
-				files = append(files, tamper.File{Path: c.Path}) // its name counts
+				files = append(files, tamper.File{Path: c.Path}) // its name is enough
 				continue
 			}
 		}
@@ -69,7 +68,7 @@ func suspects(ctx context.Context, repo git.Repo, from, to string) ([]nexus.Find
 	return tamper.FindTampering(files), nil
 }
 
-// readSides reads a file that differs between two commits, as it is in each that has it.
+// readSides reads both versions of a file that differs between two commits.
 func readSides(ctx context.Context, repo git.Repo, from, to string, c git.Change) (f tamper.File, err error) {
 	f.Path = c.Path
 	if c.Status != "A" {
@@ -83,8 +82,7 @@ func readSides(ctx context.Context, repo git.Repo, from, to string, c git.Change
 	return f, err
 }
 
-// TextAt returns a file of a commit or tree, cut where it is too long to be
-// compared.
+// TextAt returns a file of a commit or tree, cut if it is too long to be compared.
 func TextAt(ctx context.Context, repo git.Repo, rev, file string) (*string, error) {
 	out, _, err := repo.RunTo(ctx, maxText, "cat-file", "-p", rev+":"+file)
 	return &out, err

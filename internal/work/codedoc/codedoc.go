@@ -1,11 +1,10 @@
-// Package codedoc keeps documents about the code of a repository: which parts there
-// are, how things are done, what is offered, how it is tested, and what is known to be
-// wrong. An agent that only reads writes them, on request, and other agents are told
-// the sections that have to do with their task.
+// Package codedoc stores documents about the code of a repository: its parts, its conventions,
+// its interfaces, its tests, and its known problems. An agent that only reads writes them, on
+// request, and other agents receive the sections that are relevant to their task.
 //
-// A document is a Markdown file below [Dir]. Its head names the git objects of the
-// files that it was made from, so that it is known when one changed, and the hash of
-// its text, so that it is known when a person edited it.
+// A document is a Markdown file below [Dir]. Its head names the git objects of its source
+// files, so that changes of these are detected, and the hash of its text, so that edits by a
+// person are detected.
 package codedoc
 
 import (
@@ -22,39 +21,38 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Dir is where the documents are, from the root of the repository.
+// Dir is the directory of the documents, relative to the root of the repository.
 const Dir = ".nexus/docs"
 
-// Bounds of a document.
+// Limits of a document.
 const (
-	MaxText    = 16 << 10 // bytes of its text
-	maxFile    = 64 << 10 // bytes
+	MaxText    = 16 << 10 // most bytes of its text
+	maxFile    = 64 << 10 // most bytes of its file
 	maxSources = 60
 )
 
-// Source is a file that a document was made from.
+// Source is a source file of a document.
 type Source struct {
 	Path string `json:"path"`
-	Blob string `json:"blob"` // its git object at that time
+	Blob string `json:"blob"` // git object of the file at that time
 }
 
-// Doc is a document. One without a head has no sources and no commit: a person
-// wrote it.
+// Doc is a document. One without a head has no sources and no commit: a person wrote it.
 type Doc struct {
-	Name   string   `json:"name"` // of its file, without the ending
+	Name   string   `json:"name"` // name of its file, without the extension
 	Made   string   `json:"made,omitzero"`
 	Commit string   `json:"commit,omitzero"`
 	From   []Source `json:"from,omitempty"`
 	Text   string   `json:"-"` // Markdown
 
-	sum string // of the text as it was made
+	sum string // hash of the generated text
 }
 
 // Edited reports whether a person wrote the text, or changed it.
 func (d Doc) Edited() bool { return d.sum == "" || d.sum != sum(d.Text) }
 
-// Changed returns the files that are not any more what the document was made
-// from; now returns the git object of a file, nothing where there is none.
+// Changed returns the source files that changed since the document was made; now returns the
+// git object of a file, or "" if there is none.
 func (d Doc) Changed(now func(path string) string) []string {
 	var all []string
 	for _, f := range d.From {
@@ -70,7 +68,7 @@ func sum(text string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// String returns the file of a document that was made.
+// String returns the file of a generated document.
 func (d Doc) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "---\nmade: %s\ncommit: %s\ntext: %s\n", d.Made, d.Commit, sum(d.Text))
@@ -80,8 +78,8 @@ func (d Doc) String() string {
 	return b.String() + "---\n\n" + strings.TrimSpace(d.Text) + "\n"
 }
 
-// Parse reads the file of a document. What is wrong with its head is named with
-// its line: a person may have edited it.
+// Parse reads the file of a document. Errors in its head name the line: a person may have
+// edited it.
 func Parse(name string, data []byte) (Doc, error) {
 	d := Doc{Name: strings.TrimSuffix(path.Base(name), ".md")}
 	bad := func(line int, hint, format string, args ...any) (Doc, error) {
@@ -118,7 +116,7 @@ func Parse(name string, data []byte) (Doc, error) {
 	return bad(len(lines), again, "the head has no end")
 }
 
-// field takes a field of a head, and says what is wrong with it.
+// field sets a field of a head, and returns the problem with it, or "".
 func (d *Doc) field(key, value string) string {
 	switch key {
 	case "made":
@@ -148,11 +146,11 @@ func (d *Doc) field(key, value string) string {
 
 // Section is a part of a document below a heading of the second level.
 type Section struct {
-	Title string // empty for what comes before the first heading
-	Text  string // with its heading
+	Title string // empty for the text before the first heading
+	Text  string // including its heading
 }
 
-// Sections splits the text of a document. What is in a fence has no headings.
+// Sections splits the text of a document. Lines in a code fence are not headings.
 func (d Doc) Sections() []Section {
 	var all []Section
 	var lines []string

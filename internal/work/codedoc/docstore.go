@@ -23,21 +23,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// DocStore is where the documents of a repository are.
+// DocStore gives access to the documents of a repository.
 type DocStore struct {
 	Top    string   // the user's checkout; empty: there is none
-	Show   []string // patterns of files that agents see though they may hold secrets
-	Tokens int64    // that a session may be told; 0: nothing is
+	Show   []string // patterns of files that agents may read though they may contain secrets
+	Tokens int64    // limit of the sections that a session receives; 0: none
 }
 
-// Problem is a file that is no document, and why.
+// Problem is a file that is no valid document, with the reason.
 type Problem struct {
 	Name string
 	Err  error
 }
 
-// Load reads the documents, by name. Other files are left alone, and links are
-// not followed.
+// Load reads the documents, by name. Other files are ignored, and links are not followed.
 func (s DocStore) Load() (docs []Doc, problems []Problem, err error) {
 	if s.Top == "" {
 		return nil, nil, nil
@@ -46,7 +45,7 @@ func (s DocStore) Load() (docs []Doc, problems []Problem, err error) {
 	if err != nil {
 		return nil, nil, disk.WrapError("read the documents", err)
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	for _, t := range Topics() {
 		name := path.Join(Dir, t.Name+".md")
 		data, err := load(root, name)
@@ -65,7 +64,7 @@ func (s DocStore) Load() (docs []Doc, problems []Problem, err error) {
 	return docs, problems, nil
 }
 
-// load reads a plain file, at most so much as shows that it is too long.
+// load reads a regular file, up to one byte more than the limit.
 func load(root *os.Root, name string) ([]byte, error) {
 	if err := plain(root, name); err != nil {
 		return nil, err
@@ -78,7 +77,7 @@ func load(root *os.Root, name string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// plain refuses links: they lead to what somebody else chose.
+// plain refuses links: their target may be chosen by somebody else.
 func plain(root *os.Root, name string) error {
 	for at, dirs := "", strings.Split(name, "/"); len(dirs) > 0; dirs = dirs[1:] {
 		at = path.Join(at, dirs[0])
@@ -96,15 +95,15 @@ func plain(root *os.Root, name string) error {
 	return nil
 }
 
-// Write puts a document in its place as a whole: a process that is killed leaves the
-// old one or the new one.
+// Write replaces a document atomically: if the process is killed, the file is the old one or
+// the new one.
 func (s DocStore) Write(d Doc) (file string, err error) {
 	file = path.Join(Dir, d.Name+".md")
 	root, err := os.OpenRoot(s.Top)
 	if err != nil {
 		return file, disk.WrapError("write "+file, err)
 	}
-	defer func() { _ = root.Close() }() // the file was closed for itself
+	defer func() { _ = root.Close() }() // the file was closed on its own
 	if err := plain(root, file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return file, err
 	}
@@ -122,7 +121,7 @@ func (s DocStore) Write(d Doc) (file string, err error) {
 	return file, disk.WrapError("write "+file, err)
 }
 
-// SourceBlobsAt returns what says which git object each source of some documents is in a
+// SourceBlobsAt returns a function for the git object of each source of some documents in a
 // commit.
 func SourceBlobsAt(ctx context.Context, repo git.Repo, commit string, docs []Doc) (func(path string) string, error) {
 	var paths []string
@@ -139,27 +138,27 @@ func SourceBlobsAt(ctx context.Context, repo git.Repo, commit string, docs []Doc
 	return func(path string) string { return blobs[path] }, nil
 }
 
-// RecalledSection is a section that has to do with a task.
+// RecalledSection is a section that is relevant to a task.
 type RecalledSection struct {
 	Doc, Title string
 	Text       string
-	Note       string // what the document is not; empty: it is up to date
-	Why        string // it is about the task
+	Note       string // warning about an outdated document; empty: it is up to date
+	Why        string // reason for which it is relevant
 	Tokens     int64
-	Left       string // why it is left out; empty: it is told
+	Left       string // reason for which it is omitted; empty: it is included
 }
 
-// mostChanged is the part of its sources that may have changed while a document is
-// still told, as one that is out of date.
+// mostChanged is the share of a document's sources that may have changed while it is still
+// included, marked as outdated.
 const mostChanged = 0.5
 
-// Recall returns the sections that have to do with a task, the best first: what its
-// session is told, and what is left out.
+// Recall returns the sections that are relevant to a task, the best first: those that its
+// session receives, and those that are omitted.
 func (s DocStore) Recall(ctx context.Context, repo git.Repo, commit string, w memoryentry.TaskQuery, cost func(string) int64) ([]RecalledSection, error) {
 	if s.Tokens <= 0 || s.Top == "" || commit == "" {
 		return nil, nil
 	}
-	docs, _, err := s.Load() // what cannot be read is told to nobody; nexus docs says so
+	docs, _, err := s.Load() // unreadable documents are skipped; nexus docs reports them
 	if err != nil || len(docs) == 0 {
 		return nil, err
 	}
@@ -190,7 +189,7 @@ func (s DocStore) Recall(ctx context.Context, repo git.Repo, commit string, w me
 	var told []RecalledSection
 	for _, c := range memoryentry.Choose(all, w, time.Time{}, s.Tokens, func(e memoryentry.Episode) int64 {
 		if of[e.ID].Left != "" {
-			return 0 // it takes no room
+			return 0 // it costs nothing
 		}
 		return cost(e.Text)
 	}) {
@@ -203,8 +202,8 @@ func (s DocStore) Recall(ctx context.Context, repo git.Repo, commit string, w me
 	return told, nil
 }
 
-// staleness says what is to be said of a document whose sources changed, and why it
-// is left out.
+// staleness returns the warning for a document whose sources changed, and the reason if it is
+// omitted.
 func staleness(d Doc, changed []string) (note, left string) {
 	switch {
 	case len(d.From) == 0:
@@ -218,18 +217,18 @@ func staleness(d Doc, changed []string) (note, left string) {
 	return "", ""
 }
 
-// hides reports whether a document was made from a file that agents are kept from.
+// hides reports whether a source of a document is hidden from agents.
 func (s DocStore) hides(d Doc) bool {
 	rules := files.HiddenRules{Show: s.Show}
 	root, err := os.OpenRoot(s.Top)
 	if err != nil {
-		return true // nobody can tell
+		return true // unknown: assume that it is hidden
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	return slices.ContainsFunc(d.From, func(f Source) bool { return rules.Name(f.Path) != "" || rules.Ignored(root, f.Path) })
 }
 
-// match says of candidates how well their words match those of a text.
+// match sets how well the words of candidates match those of a text.
 func match(ctx context.Context, all []memoryentry.Candidate, text string) error {
 	texts := make([]textindex.Text, len(all))
 	for i, c := range all {
@@ -249,5 +248,5 @@ func match(ctx context.Context, all []memoryentry.Candidate, text string) error 
 	return err
 }
 
-// maxWords of a task are looked for.
+// maxWords limits the words of a task that are searched for.
 const maxWords = 200

@@ -19,26 +19,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
+// schema is the JSON Schema of a document.
+//
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON Schema of what a documenter submits.
+// Schema returns the JSON Schema of a documenter's submission.
 func Schema() json.RawMessage {
 	var b bytes.Buffer
-	if json.Compact(&b, schema) != nil { // a test reads it
+	if json.Compact(&b, schema) != nil { // a test parses it
 		return schema
 	}
 	return b.Bytes()
 }
 
-// Topic is what one of the documents is about.
+// Topic is the topic of one of the documents.
 type Topic struct {
 	Name string
 	ask  string
 	from string // see [codemap.Survey.MostRelevant]
 }
 
-// Topics are what documents are about, in order.
+// Topics returns the topics of the documents, in order.
 func Topics() []Topic {
 	return []Topic{
 		{"architecture", "The architecture: the parts, what each is for, how they depend on each other, the path of a request or a command through them, and what must stay true.", codemap.ForCode},
@@ -49,23 +51,23 @@ func Topics() []Topic {
 	}
 }
 
-// Numbers of a session.
+// Limits of a session.
 const (
-	maxNamed  = 25 // files that it is told to read
+	maxNamed  = 25 // files that it is asked to read
 	mapTokens = 4_000
-	maxTries  = 3 // how often a document goes back, and once more
+	maxTries  = 3 // rejected versions that are returned to the author, plus one
 )
 
-// Job is a document that is to be made.
+// Job is a document to be made.
 type Job struct {
 	Topic  Topic
 	Commit string
 
-	Files []codemap.Source // to be read first
+	Files []codemap.Source // files to read first
 	Map   string
 }
 
-// Prepare finds what a document is to be made from.
+// Prepare finds the source files for a document.
 func Prepare(ctx context.Context, s *codemap.Survey, commit string, t Topic) (Job, error) {
 	j := Job{Topic: t, Commit: commit}
 	var err error
@@ -76,8 +78,8 @@ func Prepare(ctx context.Context, s *codemap.Survey, commit string, t Topic) (Jo
 	return j, err
 }
 
-// Input estimates how many tokens a session reads: what is named, and the map, each
-// of them twice, as it is sent again with later turns.
+// Input estimates how many tokens a session reads: the named files, and the map, each of them
+// twice, as they are sent again with later turns.
 func (j Job) Input() int64 {
 	total := prompt.Tokens(j.Map)
 	for _, f := range j.Files {
@@ -86,15 +88,14 @@ func (j Job) Input() int64 {
 	return 2 * total
 }
 
-// Output is about how many tokens a session writes.
+// Output is the approximate number of tokens that a session writes.
 const Output = 4_000
 
-// DocumenterFunc has a session and returns what it submitted.
+// DocumenterFunc runs a session and returns its submission.
 type DocumenterFunc func(ctx context.Context, id nexus.SessionID, text string) (json.RawMessage, error)
 
-// Make lets a documenter write a document. One that cannot be used goes back with
-// what is wrong with it. What it is made from is what was named, and what its author
-// says that it read besides.
+// Make lets a documenter write a document. An unusable document is returned to its author with
+// its problems. Its sources are the named files, and those that its author lists as read.
 func Make(ctx context.Context, s *codemap.Survey, j Job, ask DocumenterFunc) (Doc, error) {
 	var problems []string
 	for n := range maxTries {
@@ -134,7 +135,7 @@ func (j Job) message(id nexus.SessionID, wrong []string) string {
 	return text
 }
 
-// read reads what a documenter submitted, and says what is wrong with it.
+// read parses a documenter's submission, and returns its problems.
 func (j Job) read(s *codemap.Survey, data []byte) (Doc, []string) {
 	var said struct {
 		Document string   `json:"document"`

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 )
 
-// place is a directory whose content nobody vouches for.
+// place is a directory with untrusted content.
 type place struct{ dir string }
 
 // has returns the first of the names that is a regular file, or "".
@@ -25,13 +25,14 @@ func (p place) has(names ...string) string {
 	return names[i]
 }
 
-// hidden returns what is kept from agents at the root.
+// hidden returns the files that are hidden from agents at the root.
 func (p place) hidden() ignore.Set {
-	s, _ := ignore.New(map[string]string{ignore.File: p.text(ignore.File)}) // what cannot be read hides all
+	// an unreadable ignore file hides all files
+	s, _ := ignore.New(map[string]string{ignore.File: p.text(ignore.File)})
 	return s
 }
 
-// text returns what is in a file of a sensible size.
+// text returns the text of a file, if it is not too large.
 func (p place) text(name string) string {
 	info, err := os.Lstat(filepath.Join(p.dir, name))
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {

@@ -4,20 +4,19 @@ package codemap
 type Name struct {
 	Line int
 	Name string
-	Text string // its signature, in short
-	Was  string // the one that it had before; empty where that is not known, or the same
+	Text string // its short signature
+	Was  string // its signature before; empty if unknown or unchanged
 }
 
-// Compared is what a change does to what a file declares for others.
+// Compared describes the effects of a change on the names that a file declares for others.
 type Compared struct {
-	Made    []Name // by line
-	Changed []Name // by line
-	Gone    []Name // by the line that they had
+	Made    []Name // new names, by line
+	Changed []Name // names with another signature, by line
+	Gone    []Name // removed names, by their previous line
 }
 
-// Compare returns what a file declares for others after a change and did not
-// before, and the other way round. Of a file in no known language, of tests, and of
-// what was generated that is nothing.
+// Compare compares the names that a file declares for others before and after a change. The
+// result is empty for a file in an unknown language, a test, and a generated file.
 func Compare(file, before, after string) Compared {
 	lang, shown := of(languages(), file)
 	if lang == nil || !shown {
@@ -49,7 +48,7 @@ func Compare(file, before, after string) Compared {
 	return c
 }
 
-// open returns what is declared for others.
+// open returns the declarations for others.
 func open(o outline) []declared {
 	var all []declared
 	for _, d := range o.declares {

@@ -11,13 +11,12 @@ import (
 	"unicode"
 )
 
-// bytesPerToken is how many bytes a token of a map is taken to have.
+// bytesPerToken is the assumed number of bytes per token of a map.
 const bytesPerToken = 3
 
-// Draw returns the map within a number of tokens, always the same for the
-// same commit and the same question: which commit it shows, the languages, the
-// files or the directories, and what the files declare that share words with
-// what is asked. Where nothing does, no file is shown.
+// Draw returns the map, limited to a number of tokens and always the same for the same commit
+// and subject: the commit, the languages, the files or the directories, and the declarations
+// of files that share words with the subject. If none does, no file's declarations are shown.
 //
 // Names and lines are the repository's own words: the caller fences them.
 func (s *Survey) Draw(ctx context.Context, a MapSubject, tokens int) (string, error) {
@@ -45,7 +44,7 @@ func (s *Survey) Draw(ctx context.Context, a MapSubject, tokens int) (string, er
 	return text + found, err
 }
 
-// counts says how many files there are of each language.
+// counts returns the number of files per language, as text.
 func (s *Survey) counts() string {
 	of := map[string]int{}
 	for _, f := range s.files {
@@ -61,8 +60,8 @@ func (s *Survey) counts() string {
 	return text
 }
 
-// others lists the directories of files that a map of a package does not name, with
-// how many are below them, as many as fit.
+// others lists the directories of files that the map of a package does not name, with their
+// number of files, as many as fit.
 func (s *Survey) others(a MapSubject, room int) string {
 	below := map[string]int{}
 	for _, f := range s.files {
@@ -85,8 +84,8 @@ func (s *Survey) others(a MapSubject, room int) string {
 	return "\nElsewhere, with the number of files:\n" + b.String()
 }
 
-// all lists files by directory, empty where they do not fit: every one, or those of
-// the packages that a map is about.
+// all lists files by directory, or returns "" if they do not fit: all files, or those of the
+// packages in the map's subject.
 func (s *Survey) all(a MapSubject, room int) string {
 	if s.beyond > 0 {
 		return ""
@@ -108,8 +107,7 @@ func (s *Survey) all(a MapSubject, room int) string {
 	return b.String() + "\n"
 }
 
-// directories lists directories with how many files are below them, as deep
-// as there is room.
+// directories lists directories with their number of files, as deep as fits.
 func (s *Survey) directories(room int) string {
 	best := ""
 	for depth := 1; depth <= 8; depth++ {
@@ -140,14 +138,14 @@ func (s *Survey) directories(room int) string {
 	return "\nDirectories, with the number of files below them:\n" + best
 }
 
-// How many lines of a file are shown: of the best one most, then fewer.
+// Limits of the lines shown of a file: most for the best file, then fewer.
 const (
 	mostLines  = 14
 	leastLines = 3
-	halved     = 4 // files after which half as many lines are shown
+	halved     = 4 // files after which the number of lines is halved
 )
 
-// about shows the files that share words with what is asked.
+// about shows the files that share words with the subject.
 func (s *Survey) about(ctx context.Context, a MapSubject, room int) (string, error) {
 	const title = "\nFiles that share words with the task, the likeliest first, with line numbers:\n"
 	files, scores, words := s.rank(a)
@@ -187,7 +185,7 @@ func (s *Survey) about(ctx context.Context, a MapSubject, room int) (string, err
 	return title + b.String(), nil
 }
 
-// relied shows the files that others name most, for a map about nothing.
+// relied shows the files that others name most, for a map without a subject.
 func (s *Survey) relied(room int) string {
 	const title = "\nWhat files declare for others, first what others name most:\n"
 	var order []int
@@ -223,8 +221,7 @@ func (s *Survey) relied(room int) string {
 	return title + b.String()
 }
 
-// draw shows a file, and of its lines those that score most, as many as are
-// allowed, in the order of the file.
+// draw shows a file with its best-scoring lines, up to a limit, in the order of the file.
 func (f file) draw(lines []scoredLine, most int) string {
 	kept := lines
 	if len(lines) > most {
@@ -252,7 +249,7 @@ func number(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// plain returns a name or a line without what could end it or hide in it.
+// plain returns a name or a line without characters that could end it or be invisible.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {

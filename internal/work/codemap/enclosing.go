@@ -2,8 +2,8 @@ package codemap
 
 import "strings"
 
-// EnclosingName returns the name of what a line of a file belongs to, as a map shows
-// it; empty where that is unknown, or where a map never shows the file.
+// EnclosingName returns the name of the declaration around a line of a file, as a map shows
+// it, or "" if that is unknown, or a map never shows the file.
 func EnclosingName(file, text string, line int) (name string) {
 	lang, shows := of(languages(), file)
 	if lang == nil || !shows {
@@ -17,8 +17,8 @@ func EnclosingName(file, text string, line int) (name string) {
 	return name
 }
 
-// Shows reports whether a map shows a file with the lines that it declares, and
-// the name of something among them.
+// Shows reports whether a map shows a file with the lines that it declares, and whether it
+// shows a name among them.
 func Shows(text, file, name string) (found, named bool) {
 	lang, _ := of(languages(), file)
 	within := false

@@ -12,17 +12,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// What is told of existing tests at most.
+// Limits of the list of existing tests.
 const (
 	testsBytes   = 1_500 // about 500 tokens
-	testsFiles   = 4     // of the task whose tests are looked for
-	testsCallers = 2     // of all of them, likewise
+	testsFiles   = 4     // files of the task whose tests are listed
+	testsCallers = 2     // callers of all these files, likewise
 )
 
-// ExistingTests lists the tests that a commit has of some files and of files that
-// depend on these, and those in the directory of a package, if one is named, a line for each file of tests, the nearest first. Where not all
-// names fit, the last files are told by how many tests they have. It is empty
-// where there are none.
+// ExistingTests lists the tests of some files in a commit, of files that depend on these, and,
+// if in is set, in the directory of a package: one line for each test file, the nearest first.
+// If not all names fit, the last files have only a count of their tests. It is empty if there
+// are none.
 func (m *Maps) ExistingTests(ctx context.Context, repo git.Repo, commit string, files []string, in string) (string, error) {
 	if m == nil || m.Tokens <= 0 || commit == "" || len(files) == 0 && in == "" {
 		return "", nil
@@ -35,7 +35,7 @@ func (m *Maps) ExistingTests(ctx context.Context, repo git.Repo, commit string, 
 	return m.survey.ExistingTests(ctx, files, in)
 }
 
-// ExistingTests is [Maps.ExistingTests] of one commit.
+// ExistingTests is [Maps.ExistingTests] for one commit.
 func (s *Survey) ExistingTests(ctx context.Context, files []string, in string) (string, error) {
 	found, err := s.near(ctx, files)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Survey) ExistingTests(ctx context.Context, files []string, in string) (
 	return within(found, names, testsBytes), nil
 }
 
-// near returns files of tests, those of the files first, then those of their callers.
+// near returns test files: those of the files first, then those of their callers.
 func (s *Survey) near(ctx context.Context, files []string) ([]string, error) {
 	var found, callers []string
 	add := func(all ...string) {
@@ -76,7 +76,7 @@ func (s *Survey) near(ctx context.Context, files []string) ([]string, error) {
 	for _, f := range files {
 		f = path.Clean(f)
 		if _, err := s.find(f); err != nil || looked == testsFiles {
-			continue // the task makes it
+			continue // the task creates it
 		}
 		if looked++; stack.ServesTests(f) {
 			add(f)
@@ -128,7 +128,7 @@ func testNames(file, text string) []string {
 	return names
 }
 
-// within draws a line for each file, in at most so many bytes.
+// within formats a line for each file, up to a number of bytes.
 func within(files []string, names map[string][]string, bytes int) string {
 	lines, size := make([]string, len(files)), 0
 	for i, f := range files {

@@ -13,14 +13,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// What makes a file one that changes with another, and how much is told of it.
+// Thresholds for files that change together, and limits of the text about them.
 const (
 	leastTogether = 3   // commits that changed both
-	leastShare    = 0.3 // of the commits that changed the other
-	hugeCommit    = 30  // files; what changes in one that has more has little in common
-	maxTogether   = 6   // files
+	leastShare    = 0.3 // least share of the commits that changed the other
+	hugeCommit    = 30  // files; a commit with more files says little about their relation
+	maxTogether   = 6   // most files that are listed
 	maxCommits    = 5
-	maxSubject    = 100 // characters
+	maxSubject    = 100 // most characters of a commit's subject
 	historyBytes  = 1_500
 )
 
@@ -28,27 +28,27 @@ const (
 type CoChange struct {
 	File    string `json:"file"`
 	With    string `json:"with"`
-	Commits int    `json:"commits"` // that changed both
-	Of      int    `json:"of"`      // that changed With
+	Commits int    `json:"commits"` // number of commits that changed both
+	Of      int    `json:"of"`      // number of commits that changed With
 }
 
-// Commit is a commit that changed one of the files that were asked for.
+// Commit is a commit that changed one of the requested files.
 type Commit struct {
 	ID      string   `json:"id"`
 	Day     string   `json:"day"`
 	Subject string   `json:"subject"`
-	Files   []string `json:"files"` // of those that were asked for
+	Files   []string `json:"files"` // the requested files that it changed
 }
 
-// History is what the history says about some files.
+// History is the history of some files.
 type History struct {
-	Looked   int        `json:"looked"` // commits that were read
+	Looked   int        `json:"looked"` // number of commits that were read
 	Together []CoChange `json:"together"`
 	Commits  []Commit   `json:"commits"` // the newest first
 }
 
-// FileHistory says what the last commits up to the survey's, at most so many, tell of
-// a file.
+// FileHistory returns the history of a file in the last commits up to the survey's, at most
+// most of them.
 func (s *Survey) FileHistory(ctx context.Context, file string, most int) (History, error) {
 	if _, err := s.find(file); err != nil {
 		return History{}, err
@@ -60,8 +60,8 @@ func (s *Survey) FileHistory(ctx context.Context, file string, most int) (Histor
 	return s.history(past, []string{file}), nil
 }
 
-// history says what commits tell of some files. Files that the survey does not
-// have are left out: those that are gone, and those that are hidden from agents.
+// history returns the history of some files. Files that the survey does not have are omitted:
+// deleted ones, and those that are hidden from agents.
 func (s *Survey) history(past []git.HistoryCommit, files []string) History {
 	h := History{Looked: len(past), Together: []CoChange{}, Commits: []Commit{}}
 	of := s.those(files)
@@ -98,7 +98,7 @@ func (s *Survey) history(past []git.HistoryCommit, files []string) History {
 	return h
 }
 
-// those returns the files that the survey has, each once.
+// those returns the files that are in the survey, each once.
 func (s *Survey) those(files []string) []string {
 	var of []string
 	for _, f := range files {
@@ -109,8 +109,8 @@ func (s *Survey) those(files []string) []string {
 	return of
 }
 
-// together returns the files that changed with others often enough, those with
-// the strongest tie first. A file that changes with several is named once.
+// together returns the files that changed with others often enough, those with the strongest
+// tie first. A file that changes with several is listed once.
 func (s *Survey) together(changed map[string]int, both map[[2]string]int) []CoChange {
 	all := []CoChange{}
 	for pair, n := range both {
@@ -131,18 +131,17 @@ func (s *Survey) together(changed map[string]int, both map[[2]string]int) []CoCh
 	return all[:min(len(all), maxTogether)]
 }
 
-// tie says how sure it is that a file changes with the other: three commits of
-// three are less than forty of fifty.
+// tie returns how reliably a file changes with the other: three commits of three count less
+// than forty of fifty.
 func (t CoChange) tie() float64 { return float64(t.Commits) / float64(t.Of+leastTogether) }
 
-// has reports whether the survey has a file, and agents may see it.
+// has reports whether the survey has a file that agents may see.
 func (s *Survey) has(name string) bool {
 	_, ok := slices.BinarySearchFunc(s.files, name, func(f file, name string) int { return cmp.Compare(f.path, name) })
 	return ok
 }
 
-// String tells it in lines, in at most about 500 tokens. It is empty where there
-// is nothing to tell.
+// String returns the history as lines, about 500 tokens at most. It is empty if there is none.
 func (h History) String() string {
 	var b strings.Builder
 	for _, t := range h.Together {
@@ -161,9 +160,8 @@ func (h History) String() string {
 	return b.String()
 }
 
-// History tells what the history of a commit says about some files of another
-// one, which a session starts at: its own snapshots are no history. It is empty
-// where there is nothing to tell.
+// History returns, as text, the history of a commit for some files of another commit at which
+// a session starts: the session's own snapshots are no history. It is empty if there is none.
 func (m *Maps) History(ctx context.Context, repo git.Repo, landed, commit string, files []string) (string, error) {
 	if m == nil || m.Commits <= 0 || landed == "" || commit == "" || len(files) == 0 {
 		return "", nil
@@ -183,7 +181,7 @@ func (m *Maps) History(ctx context.Context, repo git.Repo, landed, commit string
 	return m.survey.history(m.past, files).String(), nil
 }
 
-// VisibleFiles returns those of some files that a commit has and agents may see.
+// VisibleFiles returns those of the files that exist in a commit and that agents may see.
 func (m *Maps) VisibleFiles(ctx context.Context, repo git.Repo, commit string, files []string) ([]string, error) {
 	if m == nil || commit == "" || len(files) == 0 {
 		return nil, nil

@@ -10,10 +10,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// language is how files of one language are outlined.
+// language describes how files of one language are outlined.
 type language struct{ stack.Outline }
 
-// languages returns all that are known.
+// languages returns all known languages.
 func languages() []language {
 	var all []language
 	for _, o := range stack.Outlines() {
@@ -22,15 +22,15 @@ func languages() []language {
 	return all
 }
 
-// Bounds of what is read of a file.
+// Limits of reading a file.
 const (
-	maxDeclared = 400 // declarations that are known of it
-	maxWidth    = 110 // characters of one
-	importLines = 300 // in which imports are looked for
+	maxDeclared = 400 // declarations per file
+	maxWidth    = 110 // characters of a declaration
+	importLines = 300 // lines that are searched for imports
 	maxIndent   = 8   // characters before a declaration
 )
 
-// outline is what a file declares, what it names, and the words in it.
+// outline describes a file: its declarations, the files that it names, and its words.
 type outline struct {
 	declares []declared
 	imports  []string
@@ -42,12 +42,12 @@ type outline struct {
 type declared struct {
 	line    int
 	name    string
-	text    string // in short
-	private bool   // not for others, as far as the line tells
-	member  bool   // it is within something else
+	text    string // shortened
+	private bool   // not for others, as far as the line shows
+	member  bool   // inside another declaration
 }
 
-// outline reads the text of a file.
+// outline parses the text of a file.
 func (l language) outline(text string) outline {
 	var o outline
 	n, first := 0, true
@@ -83,7 +83,7 @@ func (l language) outline(text string) outline {
 	return o
 }
 
-// declared reads a line that declares something.
+// declared parses a line that declares something.
 func (l language) declared(line string) (d declared, ok bool) {
 	bare := strings.TrimLeft(line, " \t")
 	indent := len(line) - len(bare)
@@ -111,12 +111,12 @@ func (l language) declared(line string) (d declared, ok bool) {
 	return d, true
 }
 
-// private reports whether the language hides what has the name.
+// private reports whether the language treats the name as private.
 func (l language) private(name string) bool {
 	return l.Hides == "" && len(l.Declares) > 0 || private(l.Hides, name)
 }
 
-// top reads a line that declares something for others at the top of a file.
+// top parses a line that declares something for others at the top level of a file.
 func (l language) top(line string) (name string, hidden, ok bool) {
 	i := slices.IndexFunc(l.Declares, func(word string) bool { return strings.HasPrefix(line, word) })
 	if i < 0 {
@@ -135,8 +135,7 @@ func (l language) top(line string) (name string, hidden, ok bool) {
 	return name, hidden || private(l.Hides, name), name != ""
 }
 
-// unmodified returns a line without the words that may be before what it
-// declares.
+// unmodified returns a line without the modifiers before its declaration.
 func unmodified(line string) string {
 	for {
 		word, rest, ok := strings.Cut(line, " ")
@@ -154,7 +153,7 @@ func unmodified(line string) string {
 	}
 }
 
-// keyword reads a line in which a word says what it declares.
+// keyword parses a declaration that begins with a keyword.
 func keyword(line string) (name string, ok bool) {
 	rest := unmodified(line)
 	word, after, found := strings.Cut(rest, " ")
@@ -177,8 +176,8 @@ func keyword(line string) (name string, ok bool) {
 	return name, name != "" && !strings.HasPrefix(after[len(name):], " =>")
 }
 
-// method reads a line that declares a method, or a function that is given to a
-// name, without a word that says so.
+// method parses a declaration without a keyword: a method, or a function that is assigned to a
+// name.
 func (l language) method(line string, member bool) (name string, ok bool) {
 	if !member { // exports.x = function, X.prototype.y = function, const x = (
 		left, right, found := strings.Cut(line, " = ")
@@ -221,12 +220,12 @@ func reserved(word string) bool {
 	}
 }
 
-// leading returns the name that a text begins with.
+// leading returns the name at the start of a text.
 func leading(text string) string {
 	for i, r := range text {
 		if !letter(r) && r != '_' && r != '$' && (i == 0 || r < '0' || r > '9') {
 			if i > 0 && (r == '!' || r == '?') && strings.IndexByte(" (\n", (text + "\n")[i+1]) >= 0 {
-				return text[:i+1] // Ruby's
+				return text[:i+1] // Ruby's names may end with ? or !
 			}
 			return text[:i]
 		}
@@ -234,7 +233,7 @@ func leading(text string) string {
 	return text
 }
 
-// short returns a line without what it does.
+// short returns a line without the body of its declaration.
 func short(line string) string {
 	line, _, _ = strings.Cut(line, " { ")
 	line = strings.TrimRight(line, " {(:;=,")
@@ -257,7 +256,7 @@ func private(how, name string) bool {
 	}
 }
 
-// imported returns the file or package that a line names, with slashes.
+// imported returns the file or package that a line imports, with slashes.
 func (l language) imported(line string) string {
 	line = strings.TrimLeft(line, " \t")
 	i := slices.IndexFunc(l.Imports, func(word string) bool { return strings.HasPrefix(line, word) })
@@ -276,14 +275,14 @@ func (l language) imported(line string) string {
 	name = strings.TrimRight(name, ";{*")
 	rest := strings.TrimLeft(name, ".")
 	slashed := strings.ReplaceAll(rest, l.Between, "/")
-	if up := len(name) - len(rest); up > 0 { // Python's way to say: from here
+	if up := len(name) - len(rest); up > 0 { // Python's relative import
 		return "./" + strings.Repeat("../", up-1) + slashed
 	}
 	return slashed
 }
 
-// of returns the language of a file, and whether the file declares something
-// for others; nil where it is none that the table knows.
+// of returns the language of a file, and whether the file may declare something for others;
+// nil for an unknown language.
 func of(all []language, file string) (l *language, shown bool) {
 	base := path.Base(file)
 	for i := range all {
@@ -296,8 +295,8 @@ func of(all []language, file string) (l *language, shown bool) {
 	return nil, false
 }
 
-// aside reports whether a file lies where code of others, samples and results
-// of builds lie.
+// aside reports whether a file is in a directory for third-party code, samples or build
+// results.
 func aside(file string) bool {
 	for part := range strings.SplitSeq(path.Dir(file), "/") {
 		switch part {

@@ -8,23 +8,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Of a map that has to share a small model with a task.
+// Limits of a map that shares a small model's context with a task.
 const (
-	mapShare = 16  // of what a model holds, one part
-	leastMap = 256 // tokens; a smaller one says nothing
+	mapShare = 16  // the map may use one part in 16 of the model's context
+	leastMap = 256 // tokens; a smaller map is of no use
 )
 
-// Maps draws maps of the repository. A commit is looked at once, and what is
-// the same in the next one is not read again. The zero Maps draws nothing; it
-// may be used by many goroutines.
+// Maps draws maps of the repository. A commit is surveyed once, and unchanged files are not
+// read again for the next one. The zero Maps draws nothing; it may be used by many goroutines.
 type Maps struct {
-	Tokens  int // most of a map; 0 for none
-	Commits int // of the history that are read; 0 for none
+	Tokens  int // most tokens of a map; 0: no map
+	Commits int // commits of the history that are read; 0: none
 
-	mu     sync.Mutex          // guards what follows
-	survey *Survey             // of the last commit that was asked for
+	mu     sync.Mutex          // guards the fields below
+	survey *Survey             // survey of the last requested commit
 	past   []git.HistoryCommit // the history of landed
-	landed string              // commit; empty: none was asked for
+	landed string              // commit; empty: none was requested
 }
 
 // look surveys a commit, unless it was surveyed last. The caller holds the lock.
@@ -39,9 +38,9 @@ func (m *Maps) look(ctx context.Context, repo git.Repo, commit string) error {
 	return err
 }
 
-// Draw returns a map of a commit about a task, for a model that holds a number
-// of tokens, 0 where that is unknown. Begun is the commit that the run began
-// with: files that changed since then are likelier.
+// Draw returns a map of a commit for a task, for a model with a context of holds tokens, 0 if
+// unknown. Begun is the commit with which the run began: files that changed since then rank
+// higher.
 func (m *Maps) Draw(ctx context.Context, repo git.Repo, begun, commit string, a MapSubject, holds int64) (string, error) {
 	if m == nil || commit == "" {
 		return "", nil

@@ -19,7 +19,7 @@ import (
 // Place is a line of a file.
 type Place struct {
 	File string `json:"file"`
-	Line int    `json:"line"` // from 1
+	Line int    `json:"line"` // line number, from 1
 	In   string `json:"in,omitempty"`
 	Text string `json:"text"`
 }
@@ -28,12 +28,12 @@ func (p Place) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s:%d %s", p.File, p.Line, p.In))
 }
 
-// maxScanned is how many bytes of a tree are read for one question.
+// maxScanned limits how many bytes of a tree are read for one question.
 const maxScanned = 64 << 20
 
-// Symbol returns the lines that declare a name, and those that use it, by text
-// alone: another thing of the same name counts, and a line of a comment does,
-// too. Of a qualified name the last part counts.
+// Symbol returns the lines that declare a name, and those that use it, by text alone: another
+// declaration with the same name counts, and so does a comment. Of a qualified name only the
+// last part is searched.
 func (s *Survey) Symbol(ctx context.Context, name string) (declared, used []Place, err error) {
 	name = name[strings.LastIndexAny(name, ".:#")+1:]
 	err = s.scan(ctx, func(f file, text string) {
@@ -61,14 +61,14 @@ func (s *Survey) Symbol(ctx context.Context, name string) (declared, used []Plac
 	return declared, used, err
 }
 
-// Dependents returns the files that depend on one: those that import it or its
-// directory, and those beside it that use what no other file declares.
+// Dependents returns the files that depend on one: those that import it or its directory, and
+// those beside it that use names that only it declares.
 func (s *Survey) Dependents(ctx context.Context, of string) ([]string, error) {
 	all, err := s.DependentsOf(ctx, []string{of})
 	return all[of], err
 }
 
-// DependentsOf is [Survey.Dependents] of several files, for which the tree is read once.
+// DependentsOf is [Survey.Dependents] for several files; it reads the tree once.
 func (s *Survey) DependentsOf(ctx context.Context, files []string) (map[string][]string, error) {
 	targets, inside := map[int]string{}, map[string][]string{}
 	own := s.owns()
@@ -106,8 +106,8 @@ func (s *Survey) DependentsOf(ctx context.Context, files []string) (map[string][
 	return all, err
 }
 
-// Tests returns the tests of a file, the nearest first: of those that depend on it
-// or have its name, the ones that use something that it declares.
+// Tests returns the tests of a file, the nearest first: of the tests that depend on it or have
+// its name, those that use something that it declares.
 func (s *Survey) Tests(ctx context.Context, of string) ([]string, error) {
 	near, err := s.Dependents(ctx, of)
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *Survey) Tests(ctx context.Context, of string) ([]string, error) {
 	return all, err
 }
 
-// far says how far a test is from what it may test: 0 for one of its name beside it.
+// far returns the distance of a test from a file: 0 for a test of its name beside it.
 func far(test, of string) int {
 	n := 0
 	if path.Dir(test) != path.Dir(of) {
@@ -147,7 +147,7 @@ func far(test, of string) int {
 	return n
 }
 
-// find returns the number of a file.
+// find returns the index of a file.
 func (s *Survey) find(name string) (int, error) {
 	i := slices.IndexFunc(s.files, func(f file) bool { return f.path == name })
 	if i < 0 {
@@ -159,7 +159,7 @@ func (s *Survey) find(name string) (int, error) {
 	return i, nil
 }
 
-// owns returns the names that each file declares, and no other.
+// owns returns, per file, the names that only this file declares.
 func (s *Survey) owns() map[string][]string {
 	times := map[string]int{}
 	for _, f := range s.files {
@@ -194,7 +194,7 @@ func (s *Survey) scan(ctx context.Context, do func(f file, text string)) error {
 	return s.texts(ctx, s.repo, all, func(i int, text string) { do(s.files[i], text) })
 }
 
-// names reports whether a text has a name as a whole word.
+// names reports whether a text contains a name as a whole word.
 func names(text, name string) bool {
 	if name == "" {
 		return false

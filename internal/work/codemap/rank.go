@@ -12,21 +12,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// MapSubject is what a map is to be about. The zero About asks for what a repository
-// is made of.
+// MapSubject is the subject of a map. The zero MapSubject asks for an overview of the
+// repository.
 type MapSubject struct {
 	Task   string   // words of the task
-	Goal   string   // words of what it is a part of, which count less
-	Files  []string // that its plan names
-	Landed []string // that changed since the run began
-	Own    string   // directory of the package that it is about; empty for none
+	Goal   string   // words of the goal that it is part of, which count less
+	Files  []string // files that its plan names
+	Landed []string // files that changed since the run began
+	Own    string   // directory of the task's package; empty: none
 	Near   []string // directories of the packages that this one needs
 }
 
-// empty reports whether nothing is asked for.
+// empty reports whether the subject is empty.
 func (a MapSubject) empty() bool { return strings.TrimSpace(a.Task+a.Goal) == "" && len(a.Files) == 0 }
 
-// share says how much a file counts by the package that it is in.
+// share returns the weight of a file by its package.
 func (a MapSubject) share(file string) float64 {
 	switch {
 	case a.Own == "":
@@ -40,35 +40,35 @@ func (a MapSubject) share(file string) float64 {
 	}
 }
 
-// lists reports whether a map names the file where it lists files.
+// lists reports whether a map includes the file in its file list.
 func (a MapSubject) lists(file string) bool { return a.Own == "" || a.share(file) >= 1 }
 
 func under(dir, file string) bool { return strings.HasPrefix(file, dir+"/") }
 
-// How much counts for a file.
+// The weights of a file's score.
 const (
-	ofGoal   = 0.4  // of a word of the goal, next to one of the task
+	ofGoal   = 0.4  // weight of a word of the goal, relative to one of the task
 	inPath   = 2.5  // a word in its path
-	inName   = 1.5  // a word in the name of what it declares
-	planned  = 1000 // that the plan names it
-	landed   = 1.5  // that it changed since the run began
-	ofTests  = 0.4  // of a test, next to what it tests
-	ofOwn    = 3.0  // of a file of the package that it is about, next to one of a package that this needs
-	ofOther  = 0.3  // of a file of any other package
-	saturate = 1.2  // how soon more of a word counts less
+	inName   = 1.5  // a word in the name of a declaration
+	planned  = 1000 // the plan names it
+	landed   = 1.5  // it changed since the run began
+	ofTests  = 0.4  // weight of a test, relative to the tested file
+	ofOwn    = 3.0  // of a file of the task's package, relative to a package that this needs
+	ofOther  = 0.3  // weight of a file of any other package
+	saturate = 1.2  // how soon repeated words count less
 	slope    = 0.6  // how much a long file counts less
-	least    = 0.3  // of the best file's score, for a file to be shown
-	mostRead = 24   // files of which lines are shown
+	least    = 0.3  // share of the best file's score below which a file is not shown
+	mostRead = 24   // files of which declarations are shown
 )
 
-// queryWord is a word that is asked for, and how much it says.
+// queryWord is a word of the subject, with its weight.
 type queryWord struct {
 	hash   uint32
-	weight float64 // rarer words say more
+	weight float64 // rarer words weigh more
 }
 
-// rank returns the files that a map is about, the best first, with their
-// scores, and the words that made them so.
+// rank returns the files that match a subject, the best first, with their scores, and the
+// words that matched.
 func (s *Survey) rank(a MapSubject) (files []int, scores map[int]float64, words map[string]queryWord) {
 	wanted := ask(weighted{a.Task, 1}, weighted{a.Goal, ofGoal})
 	words = map[string]queryWord{}
@@ -118,7 +118,7 @@ func (s *Survey) rank(a MapSubject) (files []int, scores map[int]float64, words 
 	return files, scores, words
 }
 
-// score says how much of what is asked for is in a file.
+// score returns how well a file matches the words of a subject.
 func (s *Survey) score(f file, words map[string]queryWord, usual float64, wanted map[string]float64) float64 {
 	score := 0.0
 	long := 1 - slope + slope*float64(f.lines)/max(1, usual)
@@ -131,7 +131,7 @@ func (s *Survey) score(f file, words map[string]queryWord, usual float64, wanted
 	for _, w := range slices.Sorted(maps.Keys(wanted)) { // in order, so that sums are the same each time
 		a, ok := words[w]
 		if !ok {
-			if inPaths[w] { // it is in no text, but in the path
+			if inPaths[w] { // it is only in the path
 				score += inPath * wanted[w]
 			}
 			continue
@@ -152,14 +152,13 @@ func (s *Survey) score(f file, words map[string]queryWord, usual float64, wanted
 	return score
 }
 
-// scoredLine is a declaration with what it scores.
+// scoredLine is a declaration with its score.
 type scoredLine struct {
 	declared
 	score float64
 }
 
-// lines returns, of files, what each declares with how much of what is asked
-// for is in it, in the order of the file.
+// lines returns the declarations of files with their scores, in the order of the file.
 func (s *Survey) lines(ctx context.Context, files []int, words map[string]queryWord) (map[int][]scoredLine, error) {
 	all := map[int][]scoredLine{}
 	var read []int

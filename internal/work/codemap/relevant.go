@@ -11,25 +11,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Which files are asked for.
+// The kinds of files that can be requested.
 const (
-	ForCode   = "code"   // those that most others rely on
-	ForAPI    = "api"    // those that declare something for others
+	ForCode   = "code"   // files that most others depend on
+	ForAPI    = "api"    // files that declare something for others
 	ForTests  = "tests"  // tests, of as many directories as possible
-	ForIssues = "issues" // those with marks of unfinished work
+	ForIssues = "issues" // files with marks of unfinished work
 )
 
-// Source is a file with what is in it.
+// Source is a file with its text.
 type Source struct {
 	Path, Blob string
 	Size       int
 }
 
-// marks are what people write where something is left to do.
+// marks are the usual marks of unfinished work.
 var marks = pattern.Lazy(`\b(TODO|FIXME|XXX|HACK|BUG|Deprecated|DEPRECATED)\b`)
 
-// MostRelevant returns the files of a commit that say most about something, the first
-// first, at most so many.
+// MostRelevant returns the most relevant files of a commit for a purpose, best first, at most
+// so many.
 func (s *Survey) MostRelevant(ctx context.Context, what string, most int) ([]Source, error) {
 	points, err := s.telling(ctx, what)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Survey) MostRelevant(ctx context.Context, what string, most int) ([]Sou
 	return found, nil
 }
 
-// telling returns the files that say something about what is asked for, and how much.
+// telling returns the relevant files for a purpose, with their weight.
 func (s *Survey) telling(ctx context.Context, what string) (map[int]int, error) {
 	points := map[int]int{}
 	switch what {
@@ -97,8 +97,7 @@ func spread(all []int, group func(int) string) []int {
 	return all
 }
 
-// Blob returns the git object of a file that agents may see, empty where there is
-// none.
+// Blob returns the git object of a file that agents may see, or "".
 func (s *Survey) Blob(name string) string {
 	if i, err := s.find(name); err == nil && git.IsObjectID(s.files[i].id) {
 		return s.files[i].id

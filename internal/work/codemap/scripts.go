@@ -10,21 +10,19 @@ import (
 
 // Script is a file at the root of a repository that names commands.
 type Script struct {
-	Run   string   // what starts one of them, such as npm run
-	Names []string // in order of the file where it has one
-	More  int      // that are left out
+	Run   string   // prefix that starts one of them, such as npm run
+	Names []string // names of the commands, in the order of the file, if it has one
+	More  int      // number of omitted names
 }
 
-// maxScripts bounds the commands of one file.
+// maxScripts limits the commands of one file.
 const maxScripts = 20
 
-// named is what a command may be called: what looks like anything else is left
-// out, as nobody vouches for the file.
+// named matches valid names of commands: other names are skipped, as the file is untrusted.
 var named = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,39}$`)
 
-// Scripts returns what the files at the root of a directory offer to run: those
-// that the tools of languages read, recipes of a justfile and tasks of a
-// Taskfile. It runs nothing.
+// Scripts returns the commands in the files at the root of a directory: those of the
+// languages' tools, recipes of a justfile and tasks of a Taskfile. It runs nothing.
 func Scripts(dir string) []Script {
 	p := place{dir}
 	var all []Script
@@ -59,7 +57,7 @@ func Scripts(dir string) []Script {
 	return all
 }
 
-// recipes returns the recipes of a justfile, less the private ones.
+// recipes returns the recipes of a justfile, without the private ones.
 func recipes(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {
@@ -74,8 +72,7 @@ func recipes(text string) []string {
 	return names
 }
 
-// tasks returns the tasks of a Taskfile: what stands one level below the line
-// that begins them.
+// tasks returns the tasks of a Taskfile: the keys one level below the line that begins them.
 func tasks(text string) []string {
 	var names []string
 	within, indent := false, ""

@@ -13,15 +13,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// What is read of a tree at most. These bounds, and no clock, end a survey, so
-// that it says the same each time.
+// Limits of reading a tree. These limits, and no clock, end a survey, so that its result is
+// the same each time.
 const (
-	maxRead  = 3_000     // files
-	maxBytes = 16 << 20  // of them all
-	maxFile  = 512 << 10 // bytes of one
-	maxShown = 200_000   // files of a tree; what is beyond them is not looked at
+	maxRead  = 3_000     // most files that are read
+	maxBytes = 16 << 20  // most bytes of all files
+	maxFile  = 512 << 10 // most bytes of one file
+	maxShown = 200_000   // files of a tree; further files are ignored
 
-	maxFollowed = 2_000 // files that differ from an earlier survey's
+	maxFollowed = 2_000 // most files that may differ from an earlier survey's
 )
 
 // file is one file of a tree.
@@ -31,22 +31,22 @@ type file struct {
 	lang     *language
 	shown    bool // it may declare something for others
 	outline
-	score int // how often others name it
+	score int // number of references from other files
 }
 
-// Survey is what was seen of one commit. It never changes.
+// Survey is the survey of one commit. It never changes.
 type Survey struct {
 	commit string
-	files  []file // by path
+	files  []file // files, ordered by path
 	langs  []language
-	beyond int        // files that were not looked at
-	hidden ignore.Set // of files, from agents
+	beyond int        // files that were not read
+	hidden ignore.Set // files that are hidden from agents
 	repo   git.Repo
 }
 
-// SurveyCommit surveys a commit of a repository, by git's objects alone: no checkout
-// is needed, nothing is run and no link is followed. What an earlier survey
-// knows of files that are the same is not read again; it may be nil.
+// SurveyCommit surveys a commit of a repository, by git's objects alone: no checkout is
+// needed, nothing is run and no link is followed. It reuses an earlier survey's results for
+// files that are the same; earlier may be nil.
 func SurveyCommit(ctx context.Context, repo git.Repo, commit string, earlier *Survey) (*Survey, error) {
 	if !git.IsObjectID(commit) {
 		return nil, fmt.Errorf("map of %q: it is not the name of a commit", commit)
@@ -82,8 +82,8 @@ func (s *Survey) list(ctx context.Context) error {
 	return s.hide(ctx)
 }
 
-// follow takes the files from an earlier survey, with what differs since. It
-// reports whether it could.
+// follow copies the files from an earlier survey and updates those that differ. It reports
+// whether that was possible.
 func (s *Survey) follow(ctx context.Context, earlier *Survey) (bool, error) {
 	if earlier == nil || earlier.beyond > 0 {
 		return false, nil
@@ -100,7 +100,7 @@ func (s *Survey) follow(ctx context.Context, earlier *Survey) (bool, error) {
 	var fresh []file
 	for _, c := range changed {
 		if path.Base(c.Path) == ignore.File {
-			return false, nil // it may hide anything
+			return false, nil // a changed ignore file may hide anything
 		}
 		gone[c.Path] = true
 		size, ok := sizes[c.ID]
@@ -123,13 +123,13 @@ func (s *Survey) follow(ctx context.Context, earlier *Survey) (bool, error) {
 	}
 	s.files = append(s.files, fresh...)
 	if len(s.files) > maxShown {
-		s.files = nil // all are listed instead
+		s.files = nil // all files are listed instead
 		return false, nil
 	}
 	return true, nil
 }
 
-// sizes returns how many bytes the objects of changed files have.
+// sizes returns the sizes of the objects of changed files, in bytes.
 func (s *Survey) sizes(ctx context.Context, changed []git.Change) (map[string]int, error) {
 	var ids strings.Builder
 	for _, c := range changed {
@@ -154,7 +154,7 @@ func (s *Survey) sizes(ctx context.Context, changed []git.Change) (map[string]in
 	return all, nil
 }
 
-// hide leaves out what the tree's own ignore files keep from agents.
+// hide removes the files that the tree's own ignore files hide from agents.
 func (s *Survey) hide(ctx context.Context) error {
 	var says []int
 	for i, f := range s.files {
@@ -173,8 +173,8 @@ func (s *Survey) hide(ctx context.Context) error {
 	return err
 }
 
-// entry reads a line of git ls-tree -l: mode, kind, id, size, tab, path.
-// Links and submodules are left out.
+// entry parses a line of git ls-tree -l: mode, kind, id, size, tab, path. Links and submodules
+// are skipped.
 func (s *Survey) entry(line string) (file, bool) {
 	head, name, ok := strings.Cut(line, "\t")
 	f := strings.Fields(head)
@@ -190,8 +190,7 @@ func (s *Survey) entry(line string) (file, bool) {
 	return one, true
 }
 
-// read outlines files: those nearest to the root first, as many as the bounds
-// allow.
+// read outlines files: those nearest to the root first, as many as the limits allow.
 func (s *Survey) read(ctx context.Context, repo git.Repo, earlier *Survey) error {
 	var chosen []int
 	for i, f := range s.files {
@@ -203,7 +202,7 @@ func (s *Survey) read(ctx context.Context, repo git.Repo, earlier *Survey) error
 		return cmp.Compare(strings.Count(s.files[a].path, "/"), strings.Count(s.files[b].path, "/"))
 	})
 	chosen = chosen[:min(len(chosen), maxRead)]
-	known := map[string]outline{} // by language and blob
+	known := map[string]outline{} // outlines by language and blob
 	if earlier != nil {
 		for _, f := range earlier.files {
 			if f.lines > 0 {
@@ -227,7 +226,7 @@ func (s *Survey) read(ctx context.Context, repo git.Repo, earlier *Survey) error
 	return s.texts(ctx, repo, fresh, func(i int, text string) { s.files[i].outline = s.files[i].lang.outline(text) })
 }
 
-// texts calls do with what is in files.
+// texts calls do with the text of files.
 func (s *Survey) texts(ctx context.Context, repo git.Repo, files []int, do func(i int, text string)) error {
 	if len(files) == 0 {
 		return nil
@@ -252,8 +251,8 @@ func (s *Survey) texts(ctx context.Context, repo git.Repo, files []int, do func(
 	return nil
 }
 
-// refer counts how often files are named by others: what many rely on is worth
-// knowing first.
+// refer counts how often files are named by others: files that many depend on are the most
+// useful to show.
 func (s *Survey) refer() {
 	at := s.index()
 	byDir := map[string]int{}
@@ -281,10 +280,10 @@ func (s *Survey) index() index {
 	return at
 }
 
-// index finds files and directories by the names that code has for them.
+// index finds files and directories by the names that code uses for them.
 type index struct {
-	whole map[string]int    // file by its path without an ending
-	dirs  map[string]string // directory by the end of its path, empty where several have it
+	whole map[string]int    // file by its path without an extension
+	dirs  map[string]string // directory by the end of its path; empty if several match
 }
 
 func (x index) add(file string, i int, stands []string) {
@@ -311,12 +310,12 @@ func (x index) add(file string, i int, stands []string) {
 	}
 }
 
-// most is how many parts of a name are looked at.
+// most limits how many parts of a name are compared.
 const most = 12
 
-// find returns the file that a name in another file means, -1 for none, and
-// the directory. What is near may be meant without saying so, in languages
-// whose names are no paths.
+// find returns the index of the file that a name in another file refers to, or -1, and the
+// directory. With near, neighbours match without a path, for languages whose names are no
+// paths.
 func (x index) find(from, name string, near bool) (int, string) {
 	name = strings.TrimSuffix(name, path.Ext(name))
 	if strings.HasPrefix(name, ".") {
@@ -335,7 +334,8 @@ func (x index) find(from, name string, near bool) (int, string) {
 			}
 		}
 	}
-	for first := range parts { // without what is before it in the repository: a module's or a crate's name
+	// skip the first parts of the name: a module's or a crate's name
+	for first := range parts {
 		rest := strings.Join(parts[first:], "/")
 		for _, root := range []string{"", "src/"} {
 			if i, ok := x.whole[root+rest]; ok {
@@ -346,7 +346,8 @@ func (x index) find(from, name string, near bool) (int, string) {
 			}
 		}
 	}
-	for last := len(parts); last >= 2; last-- { // within what is before it here: src/main/java
+	// the directory may be below others, such as src/main/java
+	for last := len(parts); last >= 2; last-- {
 		if dir := x.dirs[strings.Join(parts[:last], "/")]; dir != "" {
 			if i, ok := x.whole[path.Join(append([]string{dir}, parts[last:]...)...)]; ok {
 				return i, ""

@@ -8,20 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// word is how often a file has a word; words are known by their hashes.
+// word is the number of times that a file contains a word; words are stored by their hashes.
 type word struct {
 	hash uint32
 	n    uint16
 }
 
 const (
-	shortest = 2       // characters of a word
-	longest  = 40      // characters of one
-	mostHits = 1 << 12 // times that a word of a file is counted
+	shortest = 2       // least characters of a word
+	longest  = 40      // most characters of a word
+	mostHits = 1 << 12 // limit of the count of a word in a file
 )
 
-// each calls do with the words of a text: its identifiers, and the parts that
-// they are made of, in lower case and without the endings of English.
+// each calls do with the words of a text: its identifiers, and their parts, in lower case and
+// without English suffixes.
 func each(text string, do func(word string)) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -77,7 +77,7 @@ func identifier(id string, do func(string)) {
 func upper(c byte) bool { return c >= 'A' && c <= 'Z' }
 func lower(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// stem takes the usual endings from a word, so that its forms are one.
+// stem removes the usual suffixes from a word, so that its forms are equal.
 func stem(w string) string {
 	for _, end := range []string{"ing", "ers", "ies", "ied", "ed", "es", "er", "s", "e"} {
 		if rest, ok := strings.CutSuffix(w, end); ok && len(rest) >= 3 && (end != "s" || !strings.HasSuffix(rest, "s")) {
@@ -114,7 +114,7 @@ func count(text string) []word {
 	return all
 }
 
-// times returns how often a word is among others.
+// times returns the count of a word.
 func times(all []word, h uint32) float64 {
 	i, ok := slices.BinarySearchFunc(all, h, func(w word, h uint32) int {
 		switch {
@@ -132,7 +132,7 @@ func times(all []word, h uint32) float64 {
 	return float64(all[i].n)
 }
 
-// common are words that say nothing of which file is meant.
+// common are words that do not help to select a file.
 const common = `a about add after all also an and any are as at be because been before being but by call can cannot
 	change check closes code could do does done due each even every file fix fixes follow for from get give goal had has have
 	if implement improve in instead into is issue it its let like make may more must need new no not now of on one only or other
@@ -140,7 +140,7 @@ const common = `a about add after all also an and any are as at be because been 
 	their them then there these they this those to too two up update use used using via was way we were what when where which
 	while will with without work would write wrong you your bug error task test`
 
-// ask returns what a text asks for: its words, each once, with a weight.
+// ask returns the words of texts, each once, with a weight.
 func ask(texts ...weighted) map[string]float64 {
 	idle := map[string]bool{}
 	for w := range strings.FieldsSeq(common) {
@@ -157,7 +157,7 @@ func ask(texts ...weighted) map[string]float64 {
 	return all
 }
 
-// weighted is a text, and how much its words count.
+// weighted is a text with the weight of its words.
 type weighted struct {
 	text   string
 	weight float64

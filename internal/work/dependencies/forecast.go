@@ -11,16 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// InstallForecast is what will become of a lock file when somebody works here.
+// InstallForecast describes how the packages of a lock file will be installed.
 type InstallForecast struct {
 	File string // the lock file
-	How  string // where its packages will come from
-	Bad  error  // why there may be none; nil where nothing speaks against it
+	How  string // source of its packages
+	Bad  error  // why the installation may fail; nil: no problem known
 	Hint string
 }
 
-// ForecastInstalls says from where the packages of a checkout will come, as far as that
-// can be told without installing any.
+// ForecastInstalls returns the expected source of a checkout's packages, as far as it can be
+// determined without installing any.
 func ForecastInstalls(dir string, w Settings, gates []gate.Gate) []InstallForecast {
 	var all []InstallForecast
 	for _, p := range findPlaces(dir) {
@@ -57,8 +57,8 @@ func ForecastInstalls(dir string, w Settings, gates []gate.Gate) []InstallForeca
 	return all
 }
 
-// HasProgram reports whether a checkout has a program in an environment of its own
-// that worktrees will have, too.
+// HasProgram reports whether a checkout has a program in its own environment, which worktrees
+// will have, too.
 func HasProgram(dir, program string) bool {
 	return slices.ContainsFunc(findPlaces(dir), func(p LockDirectory) bool {
 		at := filepath.Join(dir, filepath.FromSlash(p.Dir))

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// expandGateCommand returns the command of a gate, and the scripts of the package in its
+// expandGateCommand returns the command of a gate, with the scripts of the package in its
 // directory that the command runs, and those that they run.
 func expandGateCommand(dir string, g gate.Gate) string {
 	all := strings.Join(g.Args, " ")

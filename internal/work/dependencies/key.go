@@ -15,10 +15,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// version changes when what is made for a key changes.
+// version changes when the content that is built for a key changes.
 const version = "1"
 
-// hash names everything in a tree on which the packages of a place depend.
+// hash returns a hash of everything in a tree on which the packages of a lock directory
+// depend.
 func (p LockDirectory) hash(root *os.Root, files []string) string {
 	sum := sha256.New()
 	put := func(name, text string) { fmt.Fprintf(sum, "%s\x00%d\x00%s\x00", name, len(text), text) } //nolint:errcheck // a hash takes all
@@ -37,8 +38,8 @@ func (p LockDirectory) hash(root *os.Root, files []string) string {
 			put(f, stack.ReadLock(root.FS(), f))
 		}
 	}
-	for _, pattern := range p.Also { // hidden ones and those in hidden directories are not among the files
-		names, _ := fs.Glob(root.FS(), path.Join(p.Dir, pattern)) // the patterns are ours
+	for _, pattern := range p.Also { // the file list has no hidden files and no hidden directories
+		names, _ := fs.Glob(root.FS(), path.Join(p.Dir, pattern)) // the patterns are constants
 		for _, n := range names {
 			if !slices.Contains(files, n) {
 				put(n, stack.ReadLock(root.FS(), n))
@@ -48,7 +49,7 @@ func (p LockDirectory) hash(root *os.Root, files []string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// key names what a job makes: as far as can be known, the same key is the same
+// key returns the key of a job's result: as far as possible, the same key means the same
 // packages.
 func key(parts ...string) string {
 	sum := sha256.New()
@@ -58,8 +59,8 @@ func key(parts ...string) string {
 	return hex.EncodeToString(sum.Sum(nil))[:16]
 }
 
-// describeUserEnvironment says what the user's environment has in it, as it was when the kit
-// looked first: all trees of a run are given the same.
+// describeUserEnvironment describes the contents of the user's environment at the first call:
+// all trees of a run receive the same.
 func (k *Provisioner) describeUserEnvironment(p LockDirectory) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -68,7 +69,8 @@ func (k *Provisioner) describeUserEnvironment(p LockDirectory) string {
 		if k.envs == nil {
 			k.envs = map[string]string{}
 		}
-		has, _ = stack.EnvironmentHas(os.DirFS(filepath.Join(k.User, filepath.FromSlash(p.Dir)))) // it is lent only where this can be told
+		// an environment is lent only if its contents are known
+		has, _ = stack.EnvironmentHas(os.DirFS(filepath.Join(k.User, filepath.FromSlash(p.Dir))))
 		k.envs[p.sum] = has
 	}
 	return has

@@ -1,8 +1,7 @@
-// Package dependencies installs what projects need before anything in them can be
-// built or tested: the packages that their lock files name, installed by each
-// ecosystem's own command, and what else the configuration asks for. It does
-// that once for each content of the lock file, in the sandbox, and lends it
-// to worktrees; see docs/monorepos-and-environments.md.
+// Package dependencies installs a project's dependencies before anything in it is built or
+// tested: the packages that its lock files name, installed by each ecosystem's own command,
+// and additions from the configuration. It does that once for each content of the lock file,
+// in the sandbox, and lends the result to worktrees; see docs/monorepos-and-environments.md.
 package dependencies
 
 import (
@@ -22,15 +21,16 @@ type LockDirectory struct {
 	stack.Install
 	Dir  string // "." for the root
 	File string // the lock file, relative to the tree
-	text string // of the lock file
-	sum  string // of everything in the tree that the packages depend on
+	text string // text of the lock file
+	sum  string // hash of everything in the tree that the packages depend on
 
-	inner []string // directories below with a lock file of the same family, whose packages are not this one's
-	outer bool     // a directory above has a lock file of the same family
+	// directories below with their own lock file of the same family, whose packages are separate
+	inner []string
+	outer bool // a directory above has a lock file of the same family
 }
 
-// findPlaces returns the lock files of a tree, those of the root first. A place
-// whose packages are kept in git is none.
+// findPlaces returns the lock directories of a tree, the root first. It skips a directory
+// whose packages are committed to git.
 func findPlaces(dir string) []LockDirectory {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -67,14 +67,14 @@ func findPlaces(dir string) []LockDirectory {
 		return strings.Compare(a.Dir+a.Name, b.Dir+b.Name)
 	})
 	nest(all)
-	// A manifest below another place may be a member of its workspace, or an
-	// example: who works there has a lock file.
+	// A manifest below another lock directory may be a member of its workspace, or an example: a
+	// project in use has a lock file.
 	all = slices.DeleteFunc(all, func(p LockDirectory) bool { return p.Bare && p.outer })
 	nest(all)
 	return all
 }
 
-// nest tells each place which others of its family lie below it.
+// nest sets inner and outer of each lock directory.
 func nest(all []LockDirectory) {
 	for i := range all {
 		all[i].inner, all[i].outer = nil, false
@@ -96,22 +96,22 @@ func depth(dir string) int {
 	return 1 + strings.Count(dir, "/")
 }
 
-// NeedLevel says how much a gate needs a place.
+// NeedLevel is how much a gate needs a lock directory.
 type NeedLevel int
 
-// The needs.
+// The levels.
 const (
-	None  NeedLevel = iota // it does without
-	Lend                   // it may do without: what the user has installed is lent, and nothing is installed
-	Maybe                  // it runs something that nobody here knows
-	Sure                   // it runs a program of the place's family
+	None NeedLevel = iota // not needed
+	// maybe not needed: the user's installed packages are lent, and nothing is installed
+	Lend
+	Maybe // it runs an unknown program
+	Sure  // it runs a program of the directory's family
 )
 
-// needs reports whether a gate needs what a place installs. A gate needs the
-// packages of the lock file that is nearest to its directory, on the way up to
-// the root. Those of a directory below are another project's, unless the gate's
-// command names that directory; says is that command with the scripts that it
-// runs, see [Provisioner.expandGateCommand].
+// needs returns how much a gate needs a lock directory. A gate needs the packages of the lock
+// file that is nearest to its directory, on the way up to the root. Those of a directory below
+// are another project's, unless the gate's command names that directory; says is that command
+// with the scripts that it runs, see [expandGateCommand].
 func (p LockDirectory) needs(g gate.Gate, says string) NeedLevel {
 	if p.Lent {
 		return min(p.wants(g, says), Lend)
@@ -127,22 +127,24 @@ func (p LockDirectory) wants(g gate.Gate, says string) NeedLevel {
 	at := path.Clean("./" + filepath.ToSlash(g.Dir))
 	most := Sure
 	if p.Bare {
-		most = Maybe // many projects ask for packages that their gates do without
+		most = Maybe // many projects list packages that their gates do not need
 	}
 	switch inside := below(p.Dir, at); {
 	case p.Dir == at && p.outer:
-		most = Maybe // a project below another one: where it cannot be installed, the work on that one continues
+		// a project below another one: if its packages cannot be installed, the work on that one
+		// continues
+		most = Maybe
 	case p.Dir == at || inside && names(says, at, p.Dir):
 	case inside && p.Bare:
 		return None
-	case inside && p.outer: // the gate has packages of its own, or a place between has
+	case inside && p.outer: // the gate has its own packages, or a directory between has
 		most = Lend
 	case inside:
 		most = Maybe
 	case !below(at, p.Dir):
 		return None
 	case slices.ContainsFunc(p.inner, func(d string) bool { return below(at, d) }):
-		most = Maybe // a place nearer to the gate has what it needs first
+		most = Maybe // a directory nearer to the gate provides the packages first
 	}
 	own := stack.Programs(p.Family)
 	known := false
@@ -162,8 +164,7 @@ func (p LockDirectory) wants(g gate.Gate, says string) NeedLevel {
 	return min(most, Maybe)
 }
 
-// names reports whether a command that runs in a directory names another one
-// below that.
+// names reports whether a command that runs in a directory names another one below that.
 func names(says, at, dir string) bool {
 	rel := strings.TrimPrefix(dir, at+"/")
 	for _, w := range stack.Words([]string{says}) {
@@ -175,14 +176,14 @@ func names(says, at, dir string) bool {
 	return false
 }
 
-// mayNeedPackages reports whether a gate may need anything at all.
+// mayNeedPackages reports whether a gate may need any packages.
 func mayNeedPackages(g gate.Gate) bool {
 	return slices.ContainsFunc(families(), func(f string) bool {
 		return LockDirectory{Install: stack.Install{Family: f}, Dir: "."}.needs(g, "") != None
 	})
 }
 
-// families are the stacks whose packages are installed.
+// families returns the stacks whose packages are installed.
 func families() []string {
 	var all []string
 	for _, s := range stack.All() {
@@ -193,8 +194,8 @@ func families() []string {
 	return all
 }
 
-// others are programs that need no packages of any family here: their own
-// tools fetch what they need, or nothing is fetched.
+// others returns programs that need no packages of any family here: their own tools fetch
+// them, or nothing is fetched.
 func others() []string {
 	var all []string
 	for _, s := range stack.All() {
@@ -203,7 +204,7 @@ func others() []string {
 	return all
 }
 
-// below reports whether a directory is another or lies in it.
+// below reports whether a directory equals another or is inside it.
 func below(dir, within string) bool {
 	return within == "." || dir == within || strings.HasPrefix(dir, within+"/")
 }

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// mostNamed is how many packages are named that a lock file lacks.
+// mostNamed limits how many missing packages of a lock file are named.
 const mostNamed = 5
 
-// lockFileProblem says what an install command has against the lock file of a place, and
-// how that is fixed; empty where it failed for another reason.
+// lockFileProblem returns the problem that an install command reports with a lock file, and
+// its fix; both are "" if the command failed for another reason.
 func lockFileProblem(tree string, p LockDirectory, out string) (why, fix string) {
 	if p.Lacks == nil {
 		return "", ""

@@ -22,45 +22,45 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// Settings is what the configuration says about the environment of worktrees.
+// Settings is the configuration of worktree environments.
 type Settings struct {
-	Off     bool     // nothing is installed: only what the user's checkout has is used
-	Install string   // command that installs instead of the ecosystems' own; empty: theirs
-	Init    string   // command that is run once everything is installed; empty: none
-	Scripts []Script // the files that these name, as they were agreed to
-	Link    []string // further paths that these make, or that the user's checkout has, and trees get
-	Vars    []string // variables that the commands of agents and gates get
+	Off     bool     // nothing is installed: only the packages of the user's checkout are used
+	Install string   // command that installs instead of the ecosystems' own; empty: those
+	Init    string   // command that runs after everything is installed; empty: none
+	Scripts []Script // the files that these commands name, as they were approved
+	// further paths that these commands or the user's checkout provide, and that trees receive
+	Link []string
+	Vars []string // variables for the commands of agents and gates
 }
 
-// Script is a file of the repository that may run as it was agreed to, and not
-// otherwise.
+// Script is a file of the repository that may run only in its approved version.
 type Script struct{ Name, Text string }
 
-// Provisioner prepares worktrees: it finds out what a tree depends on, has it made
-// once, and lends it. Its fields are read only; it may be used by many
-// goroutines.
+// Provisioner prepares worktrees: it finds the dependencies of a tree, has them built once,
+// and lends them. Its fields are read-only; it may be used by many goroutines.
 type Provisioner struct {
 	Store    *depcache.Store
 	Box      *sandbox.Box
 	Git      git.Repo // the private clone, which has every tree that is prepared
-	User     string   // the user's own checkout; empty for none
+	User     string   // the user's own checkout; empty: none
 	Settings Settings
-	Timeout  time.Duration // of one install command
-	Mark     string        // names the owner to [sandbox.Sweep]
+	Timeout  time.Duration // time limit of one install command
+	Mark     string        // names the owner for proc.Sweep
 	Mask     func([]byte) []byte
-	// Reach opens the network for an install command as far as it is allowed,
-	// and reports whether any is. Nil: none is.
+	// Reach opens the allowed network access for an install command, and reports whether any is
+	// allowed. Nil: none is.
 	Reach  func(ecosystem string, c *sandbox.Command) bool
-	Caches usercache.User // whose tools have fetched something before
+	Caches usercache.User // the caches of the user's tools
 
-	mu       sync.Mutex                 // guards what follows
-	looked   map[string][]LockDirectory // by tree
-	foreign  map[string][]git.Submodule // by tree
-	lends    map[string]bool            // by what a place's packages depend on
-	envs     map[string]string          // what an environment has that is only lent, by the same
-	given    map[string]Failure         // by key
+	mu      sync.Mutex                 // guards the fields below
+	looked  map[string][]LockDirectory // lock directories, by tree
+	foreign map[string][]git.Submodule // submodules, by tree
+	// whether its packages may be lent, by the hash of a lock directory
+	lends    map[string]bool
+	envs     map[string]string  // contents of environments that are only lent, by the same key
+	given    map[string]Failure // failed installations, by key
 	versions map[string]string
-	ready    map[string]TreeEnvironment // by directory of the tree
+	ready    map[string]TreeEnvironment // prepared environments, by directory of the tree
 }
 
 // Tree is a directory that holds exactly the git tree Hash.
@@ -69,32 +69,32 @@ type Tree struct {
 	Hash string
 }
 
-// TreeEnvironment is what a tree has got.
+// TreeEnvironment is the environment that a tree received.
 type TreeEnvironment struct {
-	Key    string // of everything together; empty where nothing is needed
+	Key    string // key of everything together; empty if nothing is needed
 	Failed []Failure
-	says   map[string]string // what each gate's command runs, by its name
+	says   map[string]string // each gate's command with its scripts, by its name
 	words  []string
 	vars   []string
 	bins   []programDir
 	sets   []depcache.Set
 }
 
-// programDir is a directory of programs that come first in a directory of the tree.
+// programDir is a directory of programs that come first in PATH in a directory of the tree.
 type programDir struct{ dir, path, home string }
 
-// Failure is something that could not be installed.
+// Failure is a failed installation.
 type Failure struct {
 	LockDirectory
 	Need    NeedLevel
-	Command string // that failed; empty where none was run
+	Command string // command that failed; empty if none was run
 	Why     string
-	Mend    string // how it is fixed, where that is known
-	Output  string // the end of what it printed
-	Away    bool   // nothing in the tree is at fault: no network, no such tool
+	Mend    string // the fix, if known
+	Output  string // the end of its output
+	Away    bool   // the tree is not at fault: no network, missing tool
 }
 
-// Error says what failed and what helps.
+// Error returns the failure as an error with a hint.
 func (f Failure) Error() *nexus.Error {
 	e := &nexus.Error{Code: nexus.CodeEnvironment, Message: fmt.Sprintf("the dependencies of %s cannot be installed", f.File), Hint: f.hint()}
 	text := f.Why
@@ -108,7 +108,7 @@ func (f Failure) Error() *nexus.Error {
 	return e
 }
 
-// hint says how to fix it.
+// hint returns the fix as a hint.
 func (f Failure) hint() string {
 	if f.Mend != "" {
 		return f.Mend
@@ -120,8 +120,8 @@ func (f Failure) hint() string {
 	return fmt.Sprintf("Run %q in your own checkout, from which they are taken if they are what %s says; or set environment.install to a command that works without a network, or to false.", own, f.File)
 }
 
-// Vars returns the variables for commands in a directory of the tree, whose own
-// programs come first.
+// Vars returns the variables for commands in a directory of the tree, whose own programs come
+// first.
 func (r TreeEnvironment) Vars(dir string, vars []string) []string {
 	dir = path.Clean("./" + filepath.ToSlash(dir))
 	var first, home string
@@ -138,8 +138,8 @@ func (r TreeEnvironment) Vars(dir string, vars []string) []string {
 	return append(slices.Clip(vars), "PATH="+first+string(filepath.ListSeparator)+was, "VIRTUAL_ENV="+home)
 }
 
-// Lacks says why a gate cannot judge: what it needs could not be installed.
-// Empty when it can.
+// Lacks returns why a gate cannot judge: its packages could not be installed. It is "" if the
+// gate can.
 func (r TreeEnvironment) Lacks(g gate.Gate) string {
 	for _, f := range r.Failed {
 		if f.Need == Sure && f.needs(g, r.says[g.Name]) == Sure {
@@ -152,8 +152,8 @@ func (r TreeEnvironment) Lacks(g gate.Gate) string {
 // Words returns the words of the gates' commands.
 func (r TreeEnvironment) Words() []string { return r.words }
 
-// Fault returns what speaks against a tree whose lock file says what cannot be
-// installed, where nothing but the tree is at fault.
+// Fault returns evidence against a tree whose lock file cannot be installed, if only the tree
+// is at fault.
 func (r TreeEnvironment) Fault(tree string) (nexus.Evidence, bool) {
 	for _, f := range r.Failed {
 		if f.Away || f.Need != Sure {
@@ -168,9 +168,9 @@ func (r TreeEnvironment) Fault(tree string) (nexus.Evidence, bool) {
 	return nexus.Evidence{}, false
 }
 
-// Equip gives a tree what its gates and criteria need, as it was made, and
-// records what was made for it. Where it must, that it cannot be had is an
-// error: work cannot begin from there. A nil Kit does nothing.
+// Equip provides a tree with the dependencies of its gates and criteria, in a clean state, and
+// records the sets that were built for it. With must, a failed installation is an error: work
+// cannot begin from there. A nil Provisioner does nothing.
 func (k *Provisioner) Equip(ctx context.Context, t Tree, find func(dir string) ([]gate.Gate, error), criteria []nexus.Criterion, must bool, record func(context.Context, ...nexus.Fact) error) error {
 	if k == nil {
 		return nil
@@ -200,10 +200,10 @@ func (k *Provisioner) Equip(ctx context.Context, t Tree, find func(dir string) (
 	return nil
 }
 
-// Prepare gives a tree what its gates need. With fresh, everything is as it was
-// when it was made; otherwise what the tree's own work wrote there stays. No
-// process may use the tree meanwhile. What cannot be installed is no error but
-// in what it returns. Told hears of what was made.
+// Prepare provides a tree with the dependencies of its gates. With fresh, everything is reset
+// to its original state; otherwise files that the tree's own work wrote there stay. No process
+// may use the tree meanwhile. A failed installation is not an error but part of the result.
+// Told receives each set that was built.
 func (k *Provisioner) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool, told func(nexus.EnvironmentPrepared) error) (TreeEnvironment, error) {
 	r := TreeEnvironment{vars: k.Settings.Vars, says: map[string]string{}}
 	for _, g := range gates {
@@ -251,7 +251,7 @@ func (k *Provisioner) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fr
 		r.bins = append(r.bins, j.bins(t.Dir, set)...)
 	}
 	for _, v := range k.Settings.Vars {
-		name, _, _ := strings.Cut(v, "=") // its value may be a secret, which no hash may tell
+		name, _, _ := strings.Cut(v, "=") // its value may be a secret, which must not go into a hash
 		keys = append(keys, "variable "+name)
 	}
 	if len(keys) > 0 {
@@ -277,7 +277,7 @@ func prepared(j job, set depcache.Set) nexus.EnvironmentPrepared {
 	return f
 }
 
-// Of returns what a tree has got from the last Prepare.
+// Of returns the environment of a tree from the last Prepare.
 func (k *Provisioner) Of(dir string) TreeEnvironment {
 	if k == nil {
 		return TreeEnvironment{}
@@ -287,7 +287,7 @@ func (k *Provisioner) Of(dir string) TreeEnvironment {
 	return k.ready[dir]
 }
 
-// ResetTree makes what was lent to a tree as it was, if anything was written there.
+// ResetTree restores the sets that were lent to a tree, if anything was written there.
 func (k *Provisioner) ResetTree(ctx context.Context, dir string) error {
 	if k == nil {
 		return nil
@@ -299,7 +299,7 @@ func (k *Provisioner) ResetTree(ctx context.Context, dir string) error {
 	return k.lend(ctx, dir, r.sets, true)
 }
 
-// lend gives a tree sets, none of which is ever taken for a part of it.
+// lend gives a tree sets, none of which ever counts as part of it.
 func (k *Provisioner) lend(ctx context.Context, dir string, sets []depcache.Set, fresh bool) error {
 	had := worktree.ExternalPaths(dir)
 	var now []string
@@ -326,8 +326,8 @@ func (k *Provisioner) lend(ctx context.Context, dir string, sets []depcache.Set,
 	return worktree.SetExternalPaths(dir, now)
 }
 
-// job is one set that is to be made: the packages of one place, or of all
-// together where something runs over all of them.
+// job is one set to build: the packages of one lock directory, or of all together if a command
+// runs over all of them.
 type job struct {
 	key    string
 	places []LockDirectory
@@ -336,14 +336,14 @@ type job struct {
 	linked []string // paths of the user's checkout that belong to it
 }
 
-// jobs returns what the gates of a tree need. What its submodules do is never
-// sure: work here does not hang on it.
+// jobs returns the sets that the gates of a tree need. Submodules' needs are never sure: the
+// work here does not depend on them.
 func (k *Provisioner) jobs(ctx context.Context, t Tree, gates []gate.Gate, says map[string]string, modules []string) ([]job, error) {
 	var jobs []job
 	whole := k.Settings.Install != "" || k.Settings.Init != "" || len(k.Settings.Link) > 0
 	open := slices.ContainsFunc(gates, mayNeedPackages)
 	if !open && !whole {
-		return nil, nil // the tree is not even looked at
+		return nil, nil // the tree is not even searched
 	}
 	for _, p := range k.find(t) {
 		need := None
@@ -376,9 +376,9 @@ func (k *Provisioner) jobs(ctx context.Context, t Tree, gates []gate.Gate, says 
 	return jobs, nil
 }
 
-// lendable reports whether what the user has installed of a place can be lent.
-// The answer stays the same for as long as the kit is used: all trees of a run
-// are given the same.
+// lendable reports whether the user's installed packages of a lock directory can be lent. The
+// answer stays the same as long as the provisioner is used: all trees of a run receive the
+// same.
 func (k *Provisioner) lendable(p LockDirectory) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -393,8 +393,8 @@ func (k *Provisioner) lendable(p LockDirectory) bool {
 	return ok
 }
 
-// rememberFailure remembers that what a manifest asks for cannot be installed. Nothing
-// depends on it for sure, so it is not tried again for each tree.
+// rememberFailure remembers that a manifest's packages cannot be installed. No gate is known
+// to need them, so the installation is not retried for each tree.
 func (k *Provisioner) rememberFailure(key string, f Failure) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -411,7 +411,7 @@ func (k *Provisioner) knownFailure(key string) (Failure, bool) {
 	return f, ok
 }
 
-// find returns the places of a tree, which is looked at once.
+// find returns the lock directories of a tree, which is searched once.
 func (k *Provisioner) find(t Tree) []LockDirectory {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -426,7 +426,7 @@ func (k *Provisioner) find(t Tree) []LockDirectory {
 	return all
 }
 
-// key names all that a job depends on.
+// key returns a key of all dependencies of a job.
 func (k *Provisioner) key(ctx context.Context, j job) (string, error) {
 	parts := []string{j.wish.Install, j.wish.Init}
 	for _, s := range j.wish.Scripts {
@@ -451,7 +451,7 @@ func (k *Provisioner) key(ctx context.Context, j job) (string, error) {
 	return key(parts...), nil
 }
 
-// version returns what a program says about itself, asked once.
+// version returns a program's version output, which is read once.
 func (k *Provisioner) version(ctx context.Context, tool string) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

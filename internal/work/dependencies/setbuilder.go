@@ -22,13 +22,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// installError is a failure on its way out of the store.
+// installError carries a failure out of the store.
 type installError struct{ Failure }
 
 // Error implements error.
 func (f *installError) Error() string { return f.Failure.Error().Error() }
 
-// setBuilder makes one set in a checkout of its own.
+// setBuilder builds one set in its own checkout.
 type setBuilder struct {
 	*Provisioner
 	job
@@ -38,7 +38,7 @@ type setBuilder struct {
 	command []string
 }
 
-// buildSet fills files with what a job installs in a checkout of a tree.
+// buildSet fills files with the packages that a job installs in a checkout of a tree.
 func (k *Provisioner) buildSet(ctx context.Context, hash string, j job, aside, files string) (depcache.Set, error) {
 	m := &setBuilder{Provisioner: k, job: j, tree: filepath.Join(aside, "tree")}
 	index := filepath.Join(aside, "index")
@@ -52,7 +52,7 @@ func (k *Provisioner) buildSet(ctx context.Context, hash string, j job, aside, f
 	if err != nil {
 		return depcache.Set{}, disk.WrapError("read an index", err)
 	}
-	if err := os.Remove(filepath.Join(m.tree, ".git")); err != nil { // it leads nowhere
+	if err := os.Remove(filepath.Join(m.tree, ".git")); err != nil { // it points nowhere
 		return depcache.Set{}, disk.WrapError("prepare a checkout", err)
 	}
 	if err := k.writeModules(ctx, hash, m.tree, aside); err != nil {
@@ -74,9 +74,10 @@ func (k *Provisioner) buildSet(ctx context.Context, hash string, j job, aside, f
 	return depcache.Set{Source: strings.Join(m.sources, ", "), Command: strings.Join(m.command, "; "), Paths: outs, Root: m.tree}, nil
 }
 
-// install puts everything of the job into the checkout.
+// install installs everything of the job in the checkout.
 func (m *setBuilder) install(ctx context.Context) error {
-	for _, s := range m.wish.Scripts { // they run as they were agreed to, whatever the tree says now
+	// scripts run in their approved version, whatever the tree has now
+	for _, s := range m.wish.Scripts {
 		if err := m.writeAgreedScript(s); err != nil {
 			return err
 		}
@@ -97,7 +98,7 @@ func (m *setBuilder) install(ctx context.Context) error {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(m.tree, filepath.FromSlash(name))); err == nil {
-			continue // it was installed
+			continue // it is installed already
 		}
 		if err := depcache.CopyPaths(m.User, m.tree, name); err != nil {
 			return disk.WrapError("copy "+name, err)
@@ -110,7 +111,7 @@ func (m *setBuilder) install(ctx context.Context) error {
 	return m.line(ctx, "environment.init", m.wish.Init)
 }
 
-// writeAgreedScript writes the script that somebody agreed to over the tree's.
+// writeAgreedScript overwrites the tree's script with its approved version.
 func (m *setBuilder) writeAgreedScript(s Script) error {
 	root, err := os.OpenRoot(m.tree)
 	if err != nil {
@@ -124,8 +125,8 @@ func (m *setBuilder) writeAgreedScript(s Script) error {
 	return errors.Join(root.MkdirAll(filepath.Dir(name), 0o755), root.WriteFile(name, []byte(s.Text), 0o755))
 }
 
-// place takes the packages of a place from the user's checkout, if they are
-// what the lock file says, and installs them otherwise.
+// place copies the packages of a lock directory from the user's checkout, if they match the
+// lock file, and installs them otherwise.
 func (m *setBuilder) place(ctx context.Context, p LockDirectory) error {
 	why := m.copyFromCheckout(p)
 	if why == nil {
@@ -189,17 +190,17 @@ func (m *setBuilder) line(ctx context.Context, key, line string) error {
 	return nil
 }
 
-// fetched is where commands see what the user's tools have fetched.
+// fetched returns the directory in which commands see the caches of the user's tools.
 func (m *setBuilder) fetched() string { return filepath.Join(filepath.Dir(m.tree), "fetched") }
 
-// show lets a command see what these tools have fetched for the user.
+// show gives a command access to the user's caches of these tools.
 func (m *setBuilder) show(c *sandbox.Command, tools []string) error {
 	s, err := m.Caches.MountStores(m.fetched(), tools)
 	c.Env, c.Writable = append(c.Env, s.Env...), append(c.Writable, s.Writable...)
 	return err
 }
 
-// run runs an install command; what it could not do is a failure.
+// run runs an install command; an error of the command is a failure.
 func (m *setBuilder) run(ctx context.Context, c sandbox.Command, f Failure, tool string) error {
 	res, err := m.Box.Run(ctx, c)
 	out := slices.Concat(res.Stdout, res.Stderr)
@@ -225,7 +226,7 @@ func (m *setBuilder) run(ctx context.Context, c sandbox.Command, f Failure, tool
 		if f.Away = f.Away && why == "" && isOfflineFailure(f.Output); f.Away {
 			f.Why += ", for it reaches no network"
 		} else if why != "" {
-			f.Why, f.Mend, f.Output = why, mend, "" // what it printed is its usage
+			f.Why, f.Mend, f.Output = why, mend, "" // its output is only its usage
 		}
 	default:
 		return nil
@@ -233,8 +234,8 @@ func (m *setBuilder) run(ctx context.Context, c sandbox.Command, f Failure, tool
 	return &installError{f}
 }
 
-// isOfflineFailure reports whether what a command printed says that it found nobody to
-// fetch from, which is nobody's fault in a box without a network.
+// isOfflineFailure reports whether a command's output says that it could not reach its
+// registry, which is no fault of the tree in a sandbox without a network.
 func isOfflineFailure(out string) bool {
 	out = strings.ToLower(out)
 	return slices.ContainsFunc([]string{
@@ -243,20 +244,20 @@ func isOfflineFailure(out string) bool {
 	}, func(s string) bool { return strings.Contains(out, s) })
 }
 
-// lines and bytes of a command's output that people and models are shown.
+// lines and bytes of a command's output that people and models receive.
 const (
 	mostLines = 25
 	mostBytes = 4000
 )
 
-// tail returns the end of what a command printed.
+// tail returns the end of a command's output.
 func tail(out string) string {
 	all := strings.Split(strings.TrimSpace(out), "\n")
 	out = strings.Join(all[max(0, len(all)-mostLines):], "\n")
 	return strings.ToValidUTF8(out[max(0, len(out)-mostBytes):], "")
 }
 
-// command returns a command in a directory of ours, with nothing of the user's.
+// command returns a command in one of our directories, with nothing of the user's.
 func (k *Provisioner) command(dir string, args ...string) (sandbox.Command, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return sandbox.Command{}, disk.WrapError("make a directory", err)
@@ -275,7 +276,7 @@ func variable(env []string, name string) string {
 	return ""
 }
 
-// within lets a command run in a directory below the checkout.
+// within makes a command run in a directory below the checkout.
 func within(dir string, args []string) []string {
 	if dir == "." {
 		return slices.Clone(args)
@@ -283,8 +284,8 @@ func within(dir string, args []string) []string {
 	return append([]string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", "./" + dir}, args...)
 }
 
-// checkMatchesLock says why the packages of a place cannot be taken from the user's
-// checkout: they are not what the lock file says.
+// checkMatchesLock returns why the packages of a lock directory cannot be copied from the
+// user's checkout: they do not match the lock file.
 func (k *Provisioner) checkMatchesLock(p LockDirectory) error {
 	if k.User == "" || p.Same == nil {
 		return errors.New("they cannot be compared with the lock file")
@@ -292,8 +293,8 @@ func (k *Provisioner) checkMatchesLock(p LockDirectory) error {
 	return p.Same(os.DirFS(filepath.Join(k.User, filepath.FromSlash(p.Dir))), p.text)
 }
 
-// copyFromCheckout copies the packages of a place from the user's checkout, or says why
-// they are not what the lock file says.
+// copyFromCheckout copies the packages of a lock directory from the user's checkout, or
+// returns why they do not match the lock file.
 func (m *setBuilder) copyFromCheckout(p LockDirectory) error {
 	if err := m.checkMatchesLock(p); err != nil {
 		return err
@@ -316,9 +317,9 @@ func (m *setBuilder) copyFromCheckout(p LockDirectory) error {
 	return depcache.Rebase(m.tree, taken, m.User)
 }
 
-// found returns what a place's packages are in, in a directory that is a
-// checkout: beside the lock file, and below where its packages have their own.
-// A directory below with a lock file of its own is another place.
+// found returns the package directories of a lock directory in a checkout: beside the lock
+// file, and below if its packages have their own. A directory below with its own lock file is
+// separate.
 func found(root string, p LockDirectory) []string {
 	var all []string
 	for _, out := range p.Out {
@@ -331,7 +332,8 @@ func found(root string, p LockDirectory) []string {
 		return all
 	}
 	from := filepath.Join(root, filepath.FromSlash(p.Dir))
-	_ = filepath.WalkDir(from, func(at string, d fs.DirEntry, err error) error { // what cannot be read is not there
+	// an unreadable path counts as missing
+	_ = filepath.WalkDir(from, func(at string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return fs.SkipDir
@@ -352,21 +354,21 @@ func found(root string, p LockDirectory) []string {
 	return all
 }
 
-// relative names a path below a directory as git does.
+// relative returns a path below a directory in git's form.
 func relative(root, at string) string {
-	rel, _ := filepath.Rel(root, at) // at is below root
+	rel, _ := filepath.Rel(root, at) // cannot fail, as at is below root
 	return filepath.ToSlash(rel)
 }
 
-// isTracked reports whether git keeps a path, or something in it.
+// isTracked reports whether git tracks a path, or something in it.
 func (m *setBuilder) isTracked(name string) bool {
 	_, ok := m.tracked.Find(name)
 	return ok || len(m.tracked.Under(name)) > 0
 }
 
-// outputPaths returns what the commands left that trees are to get: what the
-// ecosystems are known to make, what the configuration names, and after an
-// init script all that git ignores.
+// outputPaths returns the results of the commands that trees receive: the known outputs of the
+// ecosystems, the paths that the configuration names, and after an init script everything that
+// git ignores.
 func (m *setBuilder) outputPaths(ctx context.Context, index string) ([]string, error) {
 	var all []string
 	known := stack.Installs()
@@ -412,15 +414,15 @@ func (m *setBuilder) outputPaths(ctx context.Context, index string) ([]string, e
 	return kept, nil
 }
 
-// secret reports whether a path is of the kind that holds keys and is never
-// given to a tree by its name alone.
+// secret reports whether a path is of a kind that contains keys and is never given to a tree
+// by its name alone.
 func secret(name string) bool {
 	b := path.Base(name)
 	return b == ".env" || strings.HasPrefix(b, ".env.") && b != ".env.example" && b != ".env.sample" || b == ".npmrc" || b == ".netrc" || b == ".pypirc"
 }
 
-// named returns the paths of the user's checkout that the configuration
-// names. No link is followed out of it, and none that holds keys.
+// named returns the paths of the user's checkout that the configuration names. It follows no
+// link out of it, and skips paths that contain keys.
 func (k *Provisioner) named() []string {
 	if k.User == "" {
 		return nil
@@ -443,11 +445,12 @@ func (k *Provisioner) named() []string {
 	return all
 }
 
-// stamp changes when something in a path of the user's checkout does.
+// stamp returns a value that changes with the contents of a path of the user's checkout.
 func stamp(name string) string {
 	var files int
 	var bytes, last int64
-	_ = filepath.WalkDir(name, func(_ string, d fs.DirEntry, err error) error { // what cannot be read cannot be copied either
+	// an unreadable path cannot be copied either
+	_ = filepath.WalkDir(name, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return fs.SkipDir
 		}
@@ -459,7 +462,7 @@ func stamp(name string) string {
 	return fmt.Sprint(files, " ", bytes, " ", last)
 }
 
-// bins returns the directories of programs that a job's set has, in a tree.
+// bins returns the program directories of a job's set, in a tree.
 func (j job) bins(dir string, set depcache.Set) []programDir {
 	var all []programDir
 	for _, p := range j.places {

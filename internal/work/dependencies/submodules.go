@@ -23,12 +23,12 @@ const ofModules = "modules-"
 // isModules reports whether a set is one of submodules.
 func isModules(s depcache.Set) bool { return strings.HasPrefix(s.Key, ofModules) }
 
-// modules returns the set of a tree's submodules, or none, and the places of
-// all, as far as the user's repository has them. Told may be nil.
+// modules returns the set of a tree's submodules, or none, and the paths of all, as far as the
+// user's repository has them. Told may be nil.
 func (k *Provisioner) modules(ctx context.Context, t Tree, told func(nexus.EnvironmentPrepared) error) (sets []depcache.Set, places []string, err error) {
 	_, missing := os.Lstat(filepath.Join(t.Dir, git.SubmodulesFile))
 	if missing != nil && !slices.ContainsFunc(k.Store.InstalledSets(filepath.Dir(t.Dir)), isModules) {
-		return nil, nil, nil // the tree is not even looked at
+		return nil, nil, nil // the tree is not even searched
 	}
 	links, err := k.links(ctx, t.Hash)
 	if err != nil {
@@ -60,7 +60,7 @@ func (k *Provisioner) modules(ctx context.Context, t Tree, told func(nexus.Envir
 	return []depcache.Set{set}, places, err
 }
 
-// links returns the submodules of a tree, which is looked at once.
+// links returns the submodules of a tree, which is searched once.
 func (k *Provisioner) links(ctx context.Context, hash string) ([]git.Submodule, error) {
 	k.mu.Lock()
 	all, ok := k.foreign[hash]
@@ -87,8 +87,8 @@ func (k *Provisioner) links(ctx context.Context, hash string) ([]git.Submodule, 
 	return all, nil
 }
 
-// lendModules lends a tree its submodules, before anybody looks for gates. What else
-// the tree has got stays.
+// lendModules lends a tree its submodules, before its gates are detected. The rest of its
+// environment stays.
 func (k *Provisioner) lendModules(ctx context.Context, t Tree, told func(nexus.EnvironmentPrepared) error) error {
 	sets, _, err := k.modules(ctx, t, told)
 	if err != nil {
@@ -102,9 +102,9 @@ func (k *Provisioner) lendModules(ctx context.Context, t Tree, told func(nexus.E
 	return k.lend(ctx, t.Dir, append(sets, slices.DeleteFunc(had, isModules)...), false)
 }
 
-// WithoutModuleGates returns the gates of a tree without those in directories that were lent to
-// it: a submodule has gates of its own, which say nothing of work that cannot
-// change it, and may want what is not here.
+// WithoutModuleGates returns the gates of a tree without those in directories that were lent
+// to it: a submodule has its own gates, which do not apply to work that cannot change it, and
+// may need missing tools.
 func WithoutModuleGates(dir string, gates []gate.Gate) []gate.Gate {
 	lent := worktree.ExternalPaths(dir)
 	return slices.DeleteFunc(gates, func(g gate.Gate) bool {
@@ -113,8 +113,7 @@ func WithoutModuleGates(dir string, gates []gate.Gate) []gate.Gate {
 	})
 }
 
-// writeModules writes the submodules of a tree into a checkout of it, in which something
-// is to be installed.
+// writeModules writes the submodules of a tree into a checkout of it, before an installation.
 func (k *Provisioner) writeModules(ctx context.Context, hash, dir, aside string) error {
 	if _, err := os.Lstat(filepath.Join(dir, git.SubmodulesFile)); err != nil {
 		return nil //nolint:nilerr // there are none
@@ -128,8 +127,8 @@ func (k *Provisioner) writeModules(ctx context.Context, hash, dir, aside string)
 	return err
 }
 
-// keepPlaces makes the places of submodules that were not lent: where git finds
-// none, the submodule is gone.
+// keepPlaces creates the directories of submodules that were not lent: if the directory is
+// missing, git treats the submodule as deleted.
 func keepPlaces(dir string, places []string) error {
 	if len(places) == 0 {
 		return nil
@@ -145,16 +144,15 @@ func keepPlaces(dir string, places []string) error {
 	return err
 }
 
-// Modules guards the submodules that were lent to a tree from an agent.
+// Modules protects the submodules that were lent to a tree from an agent's changes.
 type Modules struct {
 	kit  *Provisioner
 	dir  string
 	set  depcache.Set
-	told map[string]bool // new files that were spoken of
+	told map[string]bool // new files that were reported
 }
 
-// Modules returns what guards the submodules of a tree; nil where none was lent
-// to it.
+// Modules returns the guard of a tree's submodules; nil if none was lent to it.
 func (k *Provisioner) Modules(dir string) *Modules {
 	for _, set := range k.Of(dir).sets {
 		if isModules(set) {
@@ -164,7 +162,7 @@ func (k *Provisioner) Modules(dir string) *Modules {
 	return nil
 }
 
-// Rule says why a file of the tree may not be written.
+// Rule returns an error if a file of the tree must not be written.
 func (m *Modules) Rule(name string) error {
 	for _, p := range m.set.Paths {
 		if below(name, p) {
@@ -174,9 +172,8 @@ func (m *Modules) Rule(name string) error {
 	return nil
 }
 
-// TakeBack makes the files of submodules that were changed what they were, and
-// returns which those are. Files that are new stay until the next gate: builds
-// leave such.
+// TakeBack restores the changed files of submodules, and returns their names. New files stay
+// until the next gate: builds create such files.
 func (m *Modules) TakeBack(context.Context) ([]string, error) {
 	changed, _, err := m.kit.Store.ChangedFiles(filepath.Dir(m.dir), m.dir, m.set.Key)
 	if err != nil || len(changed) == 0 {
@@ -185,15 +182,15 @@ func (m *Modules) TakeBack(context.Context) ([]string, error) {
 	return changed, m.kit.Store.RestoreFiles(m.dir, m.set.Key, changed)
 }
 
-// mostNew is how many new files are named.
+// mostNew limits how many new files are named.
 const mostNew = 5
 
-// Note says which files are new in submodules that their rules do not ignore,
-// once of each; empty where none is.
+// Note returns a text about new files in submodules that their rules do not ignore, once for
+// each file, or "".
 func (m *Modules) Note(ctx context.Context) string {
 	_, added, err := m.kit.Store.ChangedFiles(filepath.Dir(m.dir), m.dir, m.set.Key)
 	if err != nil {
-		return "" // the next gate says what is wrong
+		return "" // the next gate reports the problem
 	}
 	var names []string
 	for _, p := range m.set.Paths {
@@ -209,7 +206,8 @@ func (m *Modules) Note(ctx context.Context) string {
 		}
 		r := m.kit.Git
 		r.Work = filepath.Join(m.dir, filepath.FromSlash(p))
-		out, _ := r.RunIn(ctx, strings.NewReader(strings.Join(in, "\x00")), "check-ignore", "--no-index", "-z", "--stdin") // where it cannot say, none is ignored
+		// on an error, no file counts as ignored
+		out, _ := r.RunIn(ctx, strings.NewReader(strings.Join(in, "\x00")), "check-ignore", "--no-index", "-z", "--stdin")
 		ignored := strings.Split(out, "\x00")
 		for _, f := range in {
 			if !slices.Contains(ignored, f) {

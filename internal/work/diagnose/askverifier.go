@@ -21,23 +21,23 @@ var schema []byte
 // opinionSchema returns the JSON Schema of a diagnosis.
 func opinionSchema() json.RawMessage {
 	var b bytes.Buffer
-	if json.Compact(&b, schema) != nil { // a test reads it
+	if json.Compact(&b, schema) != nil { // a test parses it
 		return schema
 	}
 	return b.Bytes()
 }
 
-// opinion is what somebody says about a criterion.
+// opinion is a verifier's opinion about a criterion.
 type opinion struct {
 	Criterion string          `json:"criterion"`
 	Kind      nexus.FaultKind `json:"kind"`
 	Reason    string          `json:"reason"`
 }
 
-const maxSize = 1 << 20 // bytes of a diagnosis
+const maxSize = 1 << 20 // largest diagnosis in bytes
 
-// parse reads a diagnosis. What is said about criteria that nobody asked about is
-// the caller's to leave out.
+// parse reads a diagnosis. The caller removes opinions about criteria that were not asked
+// about.
 func parse(data []byte) ([]opinion, error) {
 	var said struct {
 		Faults []opinion `json:"faults"`
@@ -61,8 +61,8 @@ func parse(data []byte) ([]opinion, error) {
 	return said.Faults, nil
 }
 
-// ask lets a verifier say about what evidence could not decide where the fault
-// lies. An answer that cannot be read leaves the check as it is.
+// ask asks a verifier for the fault in cases that evidence could not decide. If its answer
+// cannot be read, the check stays unchanged.
 func (w *diagnosis) ask(ctx context.Context, open []*examinedCriterion) error {
 	id := nexus.SessionID(fmt.Sprintf("%s/%s.1", w.a.ID, nexus.Verifier))
 	old := w.a.Session(id)
@@ -118,7 +118,7 @@ func (w *diagnosis) ask(ctx context.Context, open []*examinedCriterion) error {
 	return nil
 }
 
-// brief asks about criteria.
+// brief returns the question about criteria.
 func brief(id nexus.SessionID, open []*examinedCriterion) string {
 	var b strings.Builder
 	b.WriteString("Each of these tasks has landed, and its check passed then, or should have. On the result of all tasks, which is your tree, these checks fail:\n")

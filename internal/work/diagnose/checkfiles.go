@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// most is how many files of a check are named.
+// most limits how many files of a check are named.
 const most = 200
 
 // filesOfCheck returns the files that the check of a criterion consists of.
@@ -30,7 +30,7 @@ func (w *diagnosis) filesOfCheck(ctx context.Context, x *examinedCriterion) ([]s
 	for _, name := range tests().FindAllString(x.criterion.Check, 10) {
 		out, err := git.Run(ctx, "grep", "-l", "-z", "-w", "-F", "-e", name, w.view.Tip, "--")
 		if err != nil {
-			continue // no file has it
+			continue // it is in no file
 		}
 		for file := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
 			if file = strings.TrimPrefix(file, w.view.Tip+":"); stack.ServesTests(file) {
@@ -46,10 +46,10 @@ func (w *diagnosis) filesOfCheck(ctx context.Context, x *examinedCriterion) ([]s
 	return named[:min(len(named), most)], nil
 }
 
-// tests are what a command calls tests by.
+// tests matches the usual names of tests in a command.
 var tests = pattern.Lazy(`\b[Tt]est\w*[A-Z_]\w*`)
 
-// words are the parts of a command that may name a file.
+// words returns the parts of a command that may name a file.
 func words(command string) []string {
 	all := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t'\"`;&|()<>=,", r) })
 	for i, word := range all {
@@ -59,8 +59,8 @@ func words(command string) []string {
 	return all
 }
 
-// checkFiles returns the files that a command names and that can be told to be the
-// check, and not what it looks at: tests, and scripts of the shell.
+// checkFiles returns the files in a command that are certainly part of the check, and not its
+// subject: tests, and scripts of the shell.
 func checkFiles(command string, files []string) []string {
 	var all []string
 	for _, word := range words(command) {
@@ -72,8 +72,8 @@ func checkFiles(command string, files []string) []string {
 	return all
 }
 
-// testsBelow returns the tests below the directories that a command names, all
-// where it names none.
+// testsBelow returns the tests below the directories that a command names, or all if it names
+// none.
 func testsBelow(command string, files []string) []string {
 	var dirs []string
 	for _, word := range words(command) {

@@ -1,10 +1,9 @@
-// Package diagnose finds out why a criterion is not met although its task has
-// landed: whether the work is wrong, or the check.
+// Package diagnose finds why a criterion is not met although its task has landed: whether the
+// work is wrong, or the check.
 //
-// Runs of the check on what landed before decide where they can: they tell
-// the first commit on which it is red, and whether that commit touched the
-// check. Where they cannot, a verifier is asked. Where nobody can say, the work
-// is taken to be wrong, so that nobody may change the check.
+// Runs of the check on earlier landings decide if they can: they find the first commit on
+// which it is red, and whether that commit changed the check. Otherwise a verifier is asked.
+// If that gives no answer, the work counts as wrong, so that no agent may change the check.
 package diagnose
 
 import (
@@ -23,10 +22,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// ByEvidence says that runs of the check decided.
+// ByEvidence means that runs of the check decided.
 const ByEvidence = "evidence"
 
-// diagnosis is one diagnosis under way. One goroutine owns it.
+// diagnosis is one diagnosis in progress. One goroutine owns it.
 type diagnosis struct {
 	Worker *worker.Worker
 	view   state.View
@@ -35,9 +34,8 @@ type diagnosis struct {
 	tree   *worktree.Tree
 }
 
-// Find returns the fact that says why the criteria of the faults are not met.
-// What it ran before it was cut off is not run again, and what it asked is not
-// asked again.
+// Find returns the fact about why the criteria of the faults are not met. Runs and questions
+// that finished before an interruption are not repeated.
 func Find(ctx context.Context, s *worker.Worker, v state.View, sought []nexus.CriterionFault, d worker.Desk) ([]nexus.Fact, error) {
 	if len(v.Proofs) == 0 {
 		return nil, fmt.Errorf("%s looks for faults where nothing landed", v.Attempt.ID)
@@ -52,7 +50,7 @@ func Find(ctx context.Context, s *worker.Worker, v state.View, sought []nexus.Cr
 	for i := range f.Faults {
 		x := &examinedCriterion{fault: &f.Faults[i]}
 		if x.fault.Kind == nexus.FaultStale {
-			continue // there is no check that could be run
+			continue // there is no check to run
 		}
 		if err := w.diagnoseCriterion(ctx, x); err != nil {
 			return nil, fmt.Errorf("find out why %s is not met: %w", f.Faults[i].Criterion, err)
@@ -69,16 +67,16 @@ func Find(ctx context.Context, s *worker.Worker, v state.View, sought []nexus.Cr
 	return []nexus.Fact{f}, w.tree.Remove(ctx)
 }
 
-// examinedCriterion is one criterion that is looked into.
+// examinedCriterion is one criterion under examination.
 type examinedCriterion struct {
 	fault     *nexus.CriterionFault
 	criterion nexus.Criterion
 	gate      gate.Gate
-	red       nexus.Evidence // of the last tree
-	diff      string         // that turned it red, where it is known and touches the check
+	red       nexus.Evidence // result on the last tree
+	diff      string         // change that turned it red, if known and if it changes the check
 }
 
-// diagnoseCriterion runs the check on what landed before, and says what that shows.
+// diagnoseCriterion runs the check on earlier landings, and records the result.
 func (w *diagnosis) diagnoseCriterion(ctx context.Context, x *examinedCriterion) error {
 	own, n, _ := accept.ParseID(x.fault.Criterion)
 	at := slices.IndexFunc(w.view.Landed, func(t nexus.Task) bool { return t.ID == own })
@@ -118,7 +116,7 @@ func (w *diagnosis) diagnoseCriterion(ctx context.Context, x *examinedCriterion)
 	return w.attributeFault(ctx, x, w.view.Proofs[green], w.view.Proofs[first])
 }
 
-// known returns what a gate said about a commit's tree.
+// known returns a gate's result on a commit's tree.
 func known(p state.Proof, gate string) (nexus.Evidence, bool) {
 	for _, e := range p.Evidence {
 		if e.Gate == gate {
@@ -128,9 +126,8 @@ func known(p state.Proof, gate string) (nexus.Evidence, bool) {
 	return nexus.Evidence{}, false
 }
 
-// lastGreen returns the place of the last landing on which the check is known to
-// pass, that of the criterion's own task where none is; -1 where it does not
-// pass there.
+// lastGreen returns the index of the last landing on which the check is known to pass, or that
+// of the criterion's own task if none is known; -1 if it does not pass there.
 func (w *diagnosis) lastGreen(ctx context.Context, x *examinedCriterion, own nexus.TaskID) (int, error) {
 	for i, p := range slices.Backward(w.view.Proofs) {
 		if e, ok := known(p, x.gate.Name); ok && e.Passed() {
@@ -148,9 +145,9 @@ func (w *diagnosis) lastGreen(ctx context.Context, x *examinedCriterion, own nex
 	return i, nil
 }
 
-// firstRed returns the place of the first landing on which the check is red, by
-// halving: it passes at green and is red at the last. A commit where it cannot
-// tell counts as green, so that nobody is blamed for it.
+// firstRed returns the index of the first landing on which the check is red, by bisection: it
+// passes at green and is red at the last. A commit on which it is inconclusive counts as
+// green, so that it is not blamed.
 func (w *diagnosis) firstRed(ctx context.Context, x *examinedCriterion, green, red int) (int, error) {
 	for red-green > 1 {
 		mid := green + (red-green)/2
@@ -201,7 +198,7 @@ func (w *diagnosis) run(ctx context.Context, x *examinedCriterion, hash string) 
 	return e, w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: e})
 }
 
-// attributeFault says what the first red commit shows.
+// attributeFault decides from the first red commit whether the work or the check is at fault.
 func (w *diagnosis) attributeFault(ctx context.Context, x *examinedCriterion, green, red state.Proof) error {
 	f := x.fault
 	f.Commit, f.Of = red.Commit, string(red.Task)
@@ -227,7 +224,7 @@ func (w *diagnosis) attributeFault(ctx context.Context, x *examinedCriterion, gr
 	return err
 }
 
-// record appends facts and keeps our copy of the attempt in step.
+// record appends facts and updates our copy of the attempt.
 func (w *diagnosis) record(ctx context.Context, facts ...nexus.Fact) error {
 	if err := w.desk.Record(ctx, facts...); err != nil {
 		return err

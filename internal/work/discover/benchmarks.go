@@ -18,17 +18,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// How benchmarks are compared: in turns, so that what else goes on in the machine meets both; one got
-// slower where it was slower each time, and by so much.
+// Parameters of comparing benchmarks: base and tree run in turns, so that other load on the
+// machine affects both; a benchmark got slower if it was slower each time, by a minimum
+// factor.
 const (
 	turns      = 5
 	slower     = 1.2
 	benchTime  = "100ms"
 	mostBenchs = 10 // packages with benchmarks
-	sinceTag   = 10 // commits that are the base where there is neither another branch nor a tag
+	sinceTag   = 10 // distance to the base in commits, if there is neither another branch nor a tag
 )
 
-// benchmarkTimes is what a benchmark took in each turn.
+// benchmarkTimes are the measurements of a benchmark, one per turn.
 type benchmarkTimes struct{ ns, allocs []float64 }
 
 // benchmarks compares Go's benchmarks of the tree with those of its base.
@@ -75,7 +76,7 @@ func benchmarks(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 }
 
 // compared runs the benchmarks of a package at the base and in the tree by turns, so that
-// what else the machine does burdens both. Why says why nobody knows what they take.
+// other load on the machine affects both. Why is the reason if they could not be measured.
 func (s *SourceTree) compared(ctx context.Context, base *Checkout, dir string) (was, is map[string]*benchmarkTimes, why string, err error) {
 	was, is = map[string]*benchmarkTimes{}, map[string]*benchmarkTimes{}
 	for range turns {
@@ -89,7 +90,8 @@ func (s *SourceTree) compared(ctx context.Context, base *Checkout, dir string) (
 	return was, is, "", nil
 }
 
-// runBenchmarks runs the benchmarks of a package once. Why says why nobody knows what they take.
+// runBenchmarks runs the benchmarks of a package once. Why is the reason if they could not be
+// measured.
 func (s *SourceTree) runBenchmarks(ctx context.Context, b *Checkout, dir string, into map[string]*benchmarkTimes) (why string, err error) {
 	g := gate.Gate{Name: "bench: " + dir, Args: benchArgs(dir, "."), Format: read.Exit}
 	s.ran(g)
@@ -109,10 +111,10 @@ func benchArgs(dir, pattern string) []string {
 	return []string{"go", "test", "-run=^$", "-bench=" + pattern, "-benchmem", "-benchtime=" + benchTime, "-count=1", "./" + dir}
 }
 
-// benchLine is what go test -bench prints of one.
+// benchLine matches a result line of go test -bench.
 var benchLine = pattern.Lazy(`^(Benchmark[^\s]*?)(?:-\d+)?\s+\d+\s+(.*)$`)
 
-// readBench adds what was printed of benchmarks.
+// readBench adds the printed results of benchmarks.
 func readBench(printed string, into map[string]*benchmarkTimes) {
 	for line := range strings.Lines(printed) {
 		m := benchLine().FindStringSubmatch(strings.TrimSpace(line))
@@ -138,12 +140,13 @@ func readBench(printed string, into map[string]*benchmarkTimes) {
 	}
 }
 
-// regressions makes a finding of each benchmark that got worse each time: slower, or with more allocations.
+// regressions returns a finding for each benchmark that got worse each time: slower, or with
+// more allocations.
 func regressions(dir, base string, was, is map[string]*benchmarkTimes) (all []finding.Finding) {
 	for name, now := range is {
 		before := was[name]
 		if before == nil || !plain(name) || strings.Contains(name, "/") {
-			continue // a part of another one, or a new one
+			continue // a part of another benchmark, or a new one
 		}
 		f := finding.Finding{
 			ID: finding.ID("benchmarks", dir, name), Strategy: "benchmarks", Kind: finding.Perf, Severity: nexus.PriorityMedium,
@@ -176,7 +179,8 @@ func worse(before, now []float64, factor float64) bool {
 	return slices.Min(now) > slices.Max(before) && slices.Min(now) >= factor*slices.Min(before)
 }
 
-// benchCheck returns a command that passes once a benchmark needs at most so much at best.
+// benchCheck returns a command that passes if the best result of a benchmark is within the
+// limit.
 func benchCheck(dir, name, unit string, limit float64) string {
 	args := benchArgs(dir, "^"+name+"$")
 	args[6] = "-count=3"
@@ -185,8 +189,8 @@ func benchCheck(dir, name, unit string, limit float64) string {
 	return gate.Gate{Args: args}.Command() + " | awk -v u=" + unit + " -v m=" + most + " " + cmdline.Quote(best)
 }
 
-// base returns the commit that the tree is compared with, and what people call it: where its branch left
-// another one, the latest tag, or a commit some time ago.
+// base returns the commit to compare the tree with, and a name for people: the commit where
+// its branch left another one, the latest tag, or an earlier commit.
 func (s *SourceTree) base(ctx context.Context) (commit, name string, err error) {
 	ask := func(args ...string) string {
 		out, asked := s.o.Repo.Line(ctx, args...)
@@ -212,8 +216,8 @@ func (s *SourceTree) base(ctx context.Context) (commit, name string, err error) 
 	return commit, commit[:9], ctx.Err()
 }
 
-// benched returns the directories with benchmarks, if a file of Go changed since the base: first those
-// where it did.
+// benched returns the directories with benchmarks, if a Go file changed since the base: those
+// with changes first.
 func (s *SourceTree) benched(ctx context.Context, base string) ([]string, error) {
 	out, err := s.o.Repo.Run(ctx, "diff", "--name-only", "--no-renames", "-z", "--end-of-options", base, s.o.Commit)
 	if err != nil {

@@ -24,19 +24,19 @@ import (
 // edition changes when strategies find something else in the same tree.
 const edition = "7"
 
-// mostKept is how many entries of one strategy are kept: for some branches.
+// mostKept limits the cached entries per strategy: enough for some branches.
 const mostKept = 8
 
-// entry is what a strategy found, as it is kept.
+// entry is the cached result of a strategy.
 type entry struct {
 	StrategyResult
 	At       time.Time         `json:"at"`
-	Versions map[string]string `json:"versions"` // of the programs that it ran
+	Versions map[string]string `json:"versions"` // versions of the programs that it ran
 }
 
 func (s *SourceTree) dir() string { return filepath.Join(s.o.State, "discover") }
 
-// key names what a strategy would find: two trees with the same key lead to the same.
+// key returns the cache key of a strategy: two trees with the same key give the same result.
 func (s *SourceTree) key(ctx context.Context, one Strategy) string {
 	var h strings.Builder
 	fmt.Fprintf(&h, "%s\n%s\n%s\n", edition, one.Name, s.o.Settings)
@@ -44,7 +44,7 @@ func (s *SourceTree) key(ctx context.Context, one Strategy) string {
 		fmt.Fprintf(&h, "%s\n", s.o.RunsMark)
 	}
 	if one.Reads.Base {
-		base, _, _ := s.base(ctx) // without one there is nothing to compare
+		base, _, _ := s.base(ctx) // without a base there is nothing to compare
 		fmt.Fprintf(&h, "%s\n", base)
 	}
 	if one.Reads.Files != nil {
@@ -58,7 +58,7 @@ func (s *SourceTree) key(ctx context.Context, one Strategy) string {
 	return hex.EncodeToString(sum[:10])
 }
 
-// readCache returns what a strategy found when it last looked at the same; nil where it has to look.
+// readCache returns the cached result of a strategy for the same inputs; nil if it has to run.
 func (s *SourceTree) readCache(ctx context.Context, one Strategy) (*entry, string) {
 	if !one.Reads.keeps() {
 		return nil, ""
@@ -83,7 +83,7 @@ func (s *SourceTree) readCache(ctx context.Context, one Strategy) (*entry, strin
 	return e, key
 }
 
-// parseEntry reads an entry. One that is not whole, or that another edition wrote, is none.
+// parseEntry parses an entry. An incomplete entry, or one of another edition, is invalid.
 func parseEntry(data []byte) (*entry, error) {
 	e := &entry{}
 	if err := json.Unmarshal(data, e); err != nil {
@@ -100,7 +100,7 @@ func parseEntry(data []byte) (*entry, error) {
 	return e, nil
 }
 
-// writeCache writes what a strategy found, whole or not at all, and forgets the oldest of what is kept of it.
+// writeCache writes the result of a strategy atomically, and deletes its oldest entries.
 func (s *SourceTree) writeCache(one Strategy, key string, found StrategyResult) (*entry, error) {
 	e := &entry{StrategyResult: found, At: s.o.Now, Versions: map[string]string{}}
 	if !one.Reads.keeps() {
@@ -120,7 +120,7 @@ func (s *SourceTree) writeCache(one Strategy, key string, found StrategyResult) 
 	return e, tidy(dir, s.o.Now)
 }
 
-// tidy removes all but the newest entries, and what a process that died left half written.
+// tidy removes all but the newest entries, and incomplete files of processes that died.
 func tidy(dir string, now time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -138,7 +138,7 @@ func tidy(dir string, now time.Time) error {
 		}
 		if strings.HasPrefix(e.Name(), ".new-") {
 			if now.Sub(info.ModTime()) > time.Hour {
-				_ = os.Remove(filepath.Join(dir, e.Name())) // the next one tries again
+				_ = os.Remove(filepath.Join(dir, e.Name())) // the next run tries again
 			}
 			continue
 		}
@@ -153,15 +153,15 @@ func tidy(dir string, now time.Time) error {
 	return nil
 }
 
-// missing is the version of a program that is not there.
+// missing is the version of a missing program.
 const missing = "none"
 
-// version tells one version of a program from another without running it: by which file
-// it is, how large, and since when.
+// version returns a version mark of a program without running it: its path, its size, and its
+// modification time.
 func (s *SourceTree) version(name string) string {
 	dirs := filepath.SplitList(s.o.Path)
 	if strings.ContainsRune(name, '/') {
-		return missing // of the tree, whose files are compared
+		return missing // it is in the tree, whose files are compared
 	}
 	for _, dir := range dirs {
 		file, err := filepath.EvalSymlinks(filepath.Join(dir, name))
@@ -175,17 +175,18 @@ func (s *SourceTree) version(name string) string {
 	return missing
 }
 
-// ranking is what is known of a commit's files, as it is kept.
+// ranking is the cached data about a commit's files.
 type ranking struct {
-	Commit     string                         `json:"commit"`
-	Changes    map[string]finding.FileChanges `json:"changes"`
-	Dependants map[string]int                 `json:"dependants"` // of the files that were asked about
+	Commit  string                         `json:"commit"`
+	Changes map[string]finding.FileChanges `json:"changes"`
+	// numbers of dependents of the requested files
+	Dependants map[string]int `json:"dependants"`
 }
 
-// mostAsked is how many files are asked for those that rely on them.
+// mostAsked limits for how many files the dependents are counted.
 const mostAsked = 200
 
-// churn returns what the last commits changed.
+// churn returns the files changed by the last commits.
 func (s *SourceTree) churn(ctx context.Context) (map[string]finding.FileChanges, error) {
 	if s.churned != nil {
 		return s.churned, nil
@@ -216,7 +217,8 @@ func touched(past []git.HistoryCommit) map[string]finding.FileChanges {
 	return all
 }
 
-// loadKnown returns what is known of the files of findings, and since when they are known.
+// loadKnown returns the data for ranking the files of findings, and when each finding was
+// first seen.
 func (s *SourceTree) loadKnown(ctx context.Context, all []finding.Finding, looked []Strategy) (finding.RankFacts, error) {
 	w := finding.RankFacts{Now: s.o.Now}
 	name := filepath.Join(s.dir(), "files.json")
@@ -259,7 +261,7 @@ func (s *SourceTree) loadKnown(ctx context.Context, all []finding.Finding, looke
 	return w, err
 }
 
-// countDependents counts the files that rely on some.
+// countDependents counts the dependents of files.
 func (s *SourceTree) countDependents(ctx context.Context, files []string, into map[string]int) error {
 	if len(files) == 0 {
 		return nil
@@ -270,7 +272,8 @@ func (s *SourceTree) countDependents(ctx context.Context, files []string, into m
 	}
 	var there []string
 	for _, name := range files {
-		if into[name] = 0; survey.Blob(name) != "" { // no file that is to be written, or that agents may not see
+		// not a file yet to be written, nor one hidden from agents
+		if into[name] = 0; survey.Blob(name) != "" {
 			there = append(there, name)
 		}
 	}
@@ -281,8 +284,8 @@ func (s *SourceTree) countDependents(ctx context.Context, files []string, into m
 	return err
 }
 
-// since returns when findings were first seen, and writes down those that are new. What a
-// strategy that looked no longer finds is forgotten.
+// since returns when findings were first seen, and stores the new ones. Findings that a
+// strategy looked for and no longer finds are deleted.
 func (s *SourceTree) since(ctx context.Context, all []finding.Finding, looked []Strategy) (map[string]time.Time, error) {
 	name := filepath.Join(s.dir(), "since.json")
 	known := map[string]time.Time{}

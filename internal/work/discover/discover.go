@@ -1,9 +1,9 @@
-// Package discover finds work that is worth doing. Strategies look at the last
-// commit, at what its gates say, and at its history; each thing that they find has
-// a check that fails now. A finding whose check passes, or cannot be tried, is none.
+// Package discover finds work that is worth doing. Strategies examine the last commit, the
+// results of its gates, and its history; each finding has a check that fails now. A finding
+// whose check passes, or cannot be run, is dropped.
 //
-// What a strategy found is kept until something changes that it reads, so that a tree
-// that did not change costs next to nothing. See docs/improve.md.
+// A strategy's result is cached until one of its inputs changes, so that an unchanged tree
+// costs next to nothing. See docs/improve.md.
 package discover
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// most is how many findings are taken of one strategy, or one plugin.
+// most limits the findings of one strategy, or one plugin.
 const most = 50
 
 // Cost is what a strategy costs.
@@ -31,90 +31,98 @@ type Cost string
 
 // The costs, the cheapest first.
 const (
-	Cheap Cost = "cheap"   // it reads files and the history
-	Tools Cost = "tools"   // it runs the project's own tools, in the sandbox
-	Asks  Cost = "network" // it asks a server of others
-	Model Cost = "model"   // it pays for a model
+	Cheap Cost = "cheap"   // reads files and the history
+	Tools Cost = "tools"   // runs the project's own tools, in the sandbox
+	Asks  Cost = "network" // sends requests to external servers
+	Model Cost = "model"   // calls a paid model
 )
 
 // Strategy is one way to find work.
 type Strategy struct {
 	Name  string
-	Short string // what it looks for
+	Short string // a short description of its findings
 	Cost  Cost
-	Named bool // it looks only where it is named: it asks others, or costs money
+	Named bool // it runs only if it is named: it uses the network, or costs money
 	Reads CacheInputs
 	Look  func(ctx context.Context, s *SourceTree) (StrategyResult, error)
 }
 
-// CacheInputs says what a strategy's findings depend on, so that it does not look again while
-// that is the same. The zero Reads depends on nothing that can be compared: it always looks.
+// CacheInputs describes the inputs of a strategy, so that it does not run again while they are
+// the same. The zero CacheInputs has no comparable inputs: the strategy always runs.
 type CacheInputs struct {
 	Files func(file string) bool // nil: no file of the tree
-	Runs  bool                   // what runs recorded
+	Runs  bool                   // the records of runs
 	Base  bool                   // the commit that the tree is compared with
 }
 
-// keeps reports whether what was found can be kept.
+// keeps reports whether the result can be cached.
 func (r CacheInputs) keeps() bool { return r.Files != nil || r.Runs }
 
-// StrategyResult is what a strategy found.
+// StrategyResult is the result of a strategy.
 type StrategyResult struct {
 	Findings []finding.Finding `json:"findings"`
-	Notes    []string          `json:"notes,omitempty"`    // what it could not look at, and why
-	Skipped  string            `json:"skipped,omitzero"`   // why it did not look at all
-	Quick    bool              `json:"-"`                  // the checks only read files: they are tried together
-	Sorted   bool              `json:"-"`                  // the first is the most worth; else their severities and counts say that
-	Programs []string          `json:"programs,omitempty"` // it ran, whose version may change
-	More     int               `json:"more,omitzero"`      // findings beyond the bound
+	Notes    []string          `json:"notes,omitempty"`  // places that it could not examine, and why
+	Skipped  string            `json:"skipped,omitzero"` // why it did not run at all
+	// the checks only read files: they are run together
+	Quick bool `json:"-"`
+	// the findings are in order of value; otherwise their severities and counts decide
+	Sorted bool `json:"-"`
+	// programs that it ran, whose version may change
+	Programs []string `json:"programs,omitempty"`
+	More     int      `json:"more,omitzero"` // findings beyond the limit
 }
 
-// Options say where to look, and for what. Fields without a remark must be set.
+// Options select where to search, and for what. Fields without a remark must be set.
 type Options struct {
 	Repo         git.Repo
-	Commit, Tree string // the tree that is looked at, and a commit that has it
-	State        string // directory for what is kept
+	Commit, Tree string // the tree to search, and a commit that has it
+	State        string // directory of the cache
 	Now          time.Time
-	Clock        func() time.Time // tells how long strategies take; nil: nobody asks
+	Clock        func() time.Time // measures how long strategies take; nil: not measured
 
-	Strategies []string      // empty: all that look without being named
-	Only       string        // the ID of the one finding that is wanted: what others need is not tried; may be empty
-	Fresh      bool          // runStrategy again, whatever is kept
-	Keep       time.Duration // how long something is kept at most; 0: for ever
-	Settings   string        // what of the settings changes what is found, in any form
-	RunsMark   string        // changes with what runs recorded
-	Path       string        // directories of programs, as in PATH
+	Strategies []string // empty: all that run without being named
+	// the ID of the only finding to check: checks of others are not run; may be empty
+	Only     string
+	Fresh    bool          // ignore the cache
+	Keep     time.Duration // longest age of a cached result; 0: unlimited
+	Settings string        // the settings that affect the result, in any form
+	RunsMark string        // changes with the records of runs
+	Path     string        // program directories, as in PATH
 
-	// Open checks the tree out, with what runs its gates. It is called at most once, and
-	// only if a strategy looks.
+	// Open checks the tree out, with a runner for its gates. It is called at most once, and only
+	// if a strategy runs.
 	Open func(ctx context.Context) (*Checkout, error)
-	// OpenAt does that with another commit, as often as somebody needs one.
+	// OpenAt does that with another commit; it may be called several times.
 	OpenAt func(ctx context.Context, commit string) (*Checkout, error)
-	// Say hears what is being done, and may be nil.
+	// Say receives progress messages, and may be nil.
 	Say func(text string)
 
-	Seen    func(ctx context.Context) ([]flaky.FlakyTest, error) // tests that were seen flaky; nil: none
+	Seen    func(ctx context.Context) ([]flaky.FlakyTest, error) // tests that were flaky; nil: none
 	Plugins func(ctx context.Context, open func(context.Context) (*Checkout, error)) ([]finding.Finding, error)
 	Issues  func(ctx context.Context) ([]Issue, string, error)
-	Ideas   func(ctx context.Context, b *Checkout) ([]finding.Finding, nexus.Money, error) // with what it cost, also where it failed
-	Folder  Folder
+	// findings of a model, with the cost, also on failure
+	Ideas  func(ctx context.Context, b *Checkout) ([]finding.Finding, nexus.Money, error)
+	Folder Folder
 
-	Past  func(ctx context.Context) (finding.PastWork, error) // what became of findings; nil: nothing is known
+	// the results of earlier findings; nil: none known
+	Past  func(ctx context.Context) (finding.PastWork, error)
 	Rules finding.Rules
 }
 
-// Checkout is the tree checked out, with what runs commands there.
+// Checkout is the checked-out tree, with a runner for commands there.
 type Checkout struct {
-	Runner   gate.Runner
-	Tree     gate.Tree
-	Gates    []gate.Gate
-	May      func(command string) bool // whether the policy lets a check run; nil: it lets all
-	Harmless func(command string) bool // whether it lets a command run without asking anybody; nil: none
-	Silent   func(gate string) bool    // whether a gate that ran is known to have asked no other machine; nil: nobody knows
-	Close    func()
+	Runner gate.Runner
+	Tree   gate.Tree
+	Gates  []gate.Gate
+	May    func(command string) bool // whether the policy lets a check run; nil: all checks
+	// whether the policy lets a command run without asking a person; nil: none
+	Harmless func(command string) bool
+	// whether a gate that ran is known to have made no network requests; nil: unknown
+	Silent func(gate string) bool
+	Close  func()
 }
 
-// State is what a strategy did.
+// State is the state of a strategy's run.
 type State string
 
 // The states.
@@ -125,29 +133,29 @@ const (
 	Broke   State = "failed"
 )
 
-// StrategyReport is what one strategy did.
+// StrategyReport describes the run of one strategy.
 type StrategyReport struct {
 	Strategy string        `json:"strategy"`
 	State    State         `json:"state"`
 	Why      string        `json:"why,omitzero"`
 	Notes    []string      `json:"notes,omitempty"`
 	Found    int           `json:"found"`
-	More     int           `json:"more,omitzero"` // findings that were left out: there is a bound for each strategy
+	More     int           `json:"more,omitzero"` // findings beyond the limit of the strategy
 	Took     time.Duration `json:"took"`
 }
 
-// Result is what was found.
+// Result is the result of a search.
 type Result struct {
 	Commit string
 	Tree   string
-	Open   []finding.Ranked         // what is worth doing, in order
-	Left   []finding.SkippedFinding // what nobody is to take up, and why
+	Open   []finding.Ranked         // findings worth doing, in order
+	Left   []finding.SkippedFinding // findings that must not be taken up, and why
 	Did    []StrategyReport
-	Spent  nexus.Money // on models that were asked
+	Spent  nexus.Money // cost of model calls
 	Green  []string    // items of the backlog whose finding is gone and whose check passes: they are done
 }
 
-// Find returns the finding with an ID, and why it is left out, if it is.
+// Find returns the finding with an ID, and why it is skipped, if it is.
 func (r Result) Find(id string) (f finding.Ranked, left *finding.SkippedFinding, ok bool) {
 	for _, f := range r.Open {
 		if f.ID == id {
@@ -162,8 +170,9 @@ func (r Result) Find(id string) (f finding.Ranked, left *finding.SkippedFinding,
 	return f, nil, false
 }
 
-// Done reports whether what a finding asks for is done: its check passes, or its strategy looked at
-// everything and did not find it. One whose strategy could not look, or whose check says nothing, is not.
+// Done reports whether the work of a finding is done: its check passes, or its strategy ran
+// completely and did not find it. If the strategy could not run, or the check is inconclusive,
+// it is not.
 func (r Result) Done(id, strategy string) bool {
 	if f, left, found := r.Find(id); found {
 		return left != nil && left.Rule == finding.NoFinding && f.State == nexus.Pass
@@ -171,11 +180,11 @@ func (r Result) Done(id, strategy string) bool {
 	return slices.ContainsFunc(r.Did, func(d StrategyReport) bool { return d.Strategy == strategy && d.sawAll() })
 }
 
-// sawAll reports whether a strategy looked at everything that there is for it, now or before.
+// sawAll reports whether a strategy examined everything, now or in a cached run.
 func (d StrategyReport) sawAll() bool { return (d.State == Ran || d.State == Cached) && d.More == 0 }
 
-// RunStrategies lets strategies look at a tree, and returns what they found, ranked, with what
-// each did. A strategy that breaks is reported and the others go on.
+// RunStrategies runs strategies on a tree, and returns their findings, ranked, with a report
+// for each. If a strategy fails, that is reported and the others go on.
 func RunStrategies(ctx context.Context, o Options) (Result, error) {
 	r := Result{Commit: o.Commit, Tree: o.Tree}
 	chosen, err := SelectStrategies(o.Strategies)
@@ -209,7 +218,7 @@ func RunStrategies(ctx context.Context, o Options) (Result, error) {
 	return r, nil
 }
 
-// uniqueFindings returns findings without those whose ID another has.
+// uniqueFindings returns findings without duplicates of an ID.
 func uniqueFindings(all []finding.Finding) []finding.Finding {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(f finding.Finding) bool {
@@ -219,12 +228,13 @@ func uniqueFindings(all []finding.Finding) []finding.Finding {
 	})
 }
 
-// Paid reports whether a strategy pays for a model.
+// Paid reports whether a strategy calls a paid model.
 func Paid(strategy string) bool {
 	return slices.ContainsFunc(Strategies(), func(s Strategy) bool { return s.Name == strategy && s.Cost == Model })
 }
 
-// Free returns the names of the strategies that these names mean, without those that pay for a model.
+// Free returns the names of the strategies selected by names, without those that call a paid
+// model.
 func Free(names []string) ([]string, error) {
 	chosen, err := SelectStrategies(names)
 	var all []string
@@ -236,10 +246,10 @@ func Free(names []string) ([]string, error) {
 	return all, err
 }
 
-// SelectStrategies returns the strategies with these names in the order in which they look: what
-// is cheap comes first. A cost names all strategies that have it. No name means all that
-// look without being named, and one that begins with a minus leaves its strategies out; leaving
-// out all is an error.
+// SelectStrategies returns the strategies with these names in the order in which they run:
+// cheap ones first. A cost selects all strategies of that cost. No name selects all that run
+// without being named, and a name with a leading minus excludes its strategies; excluding all
+// is an error.
 func SelectStrategies(names []string) ([]Strategy, error) {
 	all := Strategies()
 	want := map[string]bool{}
@@ -281,7 +291,7 @@ func SelectStrategies(names []string) ([]Strategy, error) {
 	return chosen, nil
 }
 
-// runStrategy returns what a strategy found, now or when it last looked at the same.
+// runStrategy returns a strategy's findings, from a run or the cache.
 func (s *SourceTree) runStrategy(ctx context.Context, one Strategy) ([]finding.Finding, StrategyReport, error) {
 	begun := s.clock()
 	did := StrategyReport{Strategy: one.Name, State: Ran}
@@ -324,8 +334,8 @@ func (s *SourceTree) runStrategy(ctx context.Context, one Strategy) ([]finding.F
 	return entry.Findings, did, nil
 }
 
-// finishFindings puts the findings of a strategy in order, leaves out those beyond the bound, and
-// tries the checks of the rest that were not tried.
+// finishFindings sorts the findings of a strategy, removes those beyond the limit, and runs
+// the remaining checks that were not run.
 func (s *SourceTree) finishFindings(ctx context.Context, one Strategy, found StrategyResult) (StrategyResult, error) {
 	found.Findings = uniqueFindings(found.Findings)
 	if only := s.o.Only; only != "" && !one.Reads.keeps() {
@@ -351,13 +361,13 @@ func (s *SourceTree) finishFindings(ctx context.Context, one Strategy, found Str
 	return found, err
 }
 
-// isFatal reports whether an error ends the search: one that people are to see as it is.
+// isFatal reports whether an error ends the search: one that people must see as it is.
 func isFatal(err error) bool {
 	e, ok := errors.AsType[*nexus.Error](err)
 	return ok && e.Code != nexus.CodeProvider
 }
 
-// brief says an error in a line.
+// brief returns an error as one line.
 func brief(err error) string {
 	if failed, ok := errors.AsType[*plugin.Error](err); ok {
 		return fmt.Sprintf("plugin %s does not answer (%s): %s", failed.Plugin, failed.State, failed.Why)

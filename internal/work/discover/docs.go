@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// documentation finds public names and directories that nothing describes, a README that is missing, and
-// commands in one that fail.
+// documentation finds undocumented public names and directories, a missing README, and README
+// commands that fail.
 func documentation(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	found := StrategyResult{Quick: true}
 	readme := ""
@@ -26,7 +26,7 @@ func documentation(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	}
 	for _, file := range s.files {
 		if isReadme(file.path) && (readme == "" || len(file.path) < len(readme)) {
-			readme = file.path // README.md, and not one in another language
+			readme = file.path // the main README.md, not a translation
 		}
 		d, ok := docindex.LanguageOf(file.path)
 		if !ok || isAuxiliaryFile(file.path) || within(file.path) || !plain(file.path) {
@@ -63,23 +63,23 @@ func documentation(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, err
 }
 
-// isReadme reports whether a file says what the project is.
+// isReadme reports whether a file is a README.
 func isReadme(name string) bool {
 	return !strings.Contains(name, "/") && strings.HasPrefix(strings.ToLower(name), "readme")
 }
 
-// Bounds of the commands of a README that are run.
+// Limits of the README commands that are run.
 const (
 	mostCommands = 10
 	commandTime  = time.Minute
 )
 
-// elsewhere are words of commands that fetch, install or go on for ever: they say nothing of the README.
+// elsewhere matches commands that fetch, install or never end: they are no test of the README.
 var elsewhere = pattern.Lazy(`\b(?:install|get|clone|curl|wget|npx|docker|podman|brew|apt|apt-get|pip|pipx|sudo|ssh)\b|` +
 	`\b(?:serve|server|start|watch|dev|up|login|push|publish|deploy)\b|://|[<>\[\]$…]|\.\.\.`)
 
-// failingReadmeCommands finds commands of a README that fail when they are run, in the sandbox, and only where
-// the policy allows them to anybody. What a block has before a command runs before it.
+// failingReadmeCommands finds README commands that fail when they are run, in the sandbox, and
+// only if the policy allows them without asking. Earlier commands of the same block run first.
 func (s *SourceTree) failingReadmeCommands(ctx context.Context, readme string, lines []string) (all []finding.Finding, notes []string, err error) {
 	b, err := s.open(ctx)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *SourceTree) failingReadmeCommands(ctx context.Context, readme string, l
 		for _, c := range block {
 			if elsewhere().MatchString(c.text) || b.Harmless == nil || !b.Harmless(c.text) || ran == mostCommands {
 				left++
-				break // what follows may need it
+				break // later commands may depend on it
 			}
 			before = append(before, c.text)
 			line := strings.Join(before, " && ")
@@ -111,7 +111,7 @@ func (s *SourceTree) failingReadmeCommands(ctx context.Context, readme string, l
 				Title: fmt.Sprintf("Make the command in %s work, or correct it: %s", readme, cut(c.text, 60)),
 				Why:   fmt.Sprintf("it exits with %d", e.Exit), Evidence: cut(strings.TrimSpace(printed), 400), Minutes: 15,
 				Places: []finding.Place{{File: readme, Line: c.n}},
-				// A program that is not there is what is wrong, and no fault of the machine.
+				// If the program is missing, the README is at fault, and not the machine.
 				Check: fmt.Sprintf("! grep -qF -- %s %s || { %s; } >/dev/null 2>&1 || false",
 					cmdline.Quote(c.text), cmdline.Quote("./"+readme), line),
 				State: nexus.Fail,
@@ -133,8 +133,8 @@ func (s *SourceTree) failingReadmeCommands(ctx context.Context, readme string, l
 	return all, notes, nil
 }
 
-// blocks reads the commands of a Markdown text: of its blocks for a shell, and of those of a
-// console the lines after a prompt.
+// blocks returns the commands of a Markdown text: of its shell blocks, and of console blocks
+// the lines after a prompt.
 func blocks(lines []string) [][]codeLine {
 	var all [][]codeLine
 	var block []codeLine

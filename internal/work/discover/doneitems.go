@@ -14,14 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// checkedItems is what the checks of items said of a tree, as it is kept.
+// checkedItems are the cached results of the items' checks on a tree.
 type checkedItems struct {
 	Tree  string                     `json:"tree"`
 	Items map[string]nexus.GateState `json:"items"`
 }
 
-// green returns the items that wait for somebody to do what is done already: their finding is
-// gone, and their check passes.
+// green returns the waiting items that are already done: their finding is gone, and their
+// check passes.
 func (s *SourceTree) green(ctx context.Context, all []finding.Finding, did []StrategyReport) ([]string, error) {
 	name := filepath.Join(s.dir(), "items.json")
 	known := checkedItems{}
@@ -56,8 +56,8 @@ func (s *SourceTree) green(ctx context.Context, all []finding.Finding, did []Str
 	return green, err
 }
 
-// gone reports whether a finding is not there any more: its strategy looked at everything, and
-// did not find it.
+// gone reports whether a finding no longer exists: its strategy examined everything, and did
+// not find it.
 func gone(id string, all []finding.Finding, did []StrategyReport) bool {
 	at := slices.IndexFunc(did, func(d StrategyReport) bool {
 		return len(id) > len(d.Strategy) && id[:len(d.Strategy)+1] == d.Strategy+"/"
@@ -68,7 +68,7 @@ func gone(id string, all []finding.Finding, did []StrategyReport) bool {
 	return !slices.ContainsFunc(all, func(f finding.Finding) bool { return f.ID == id && f.Open() })
 }
 
-// check returns what the check of an item says of the tree.
+// check returns the result of an item's check on the tree.
 func (s *SourceTree) check(ctx context.Context, i workitem.Item) (nexus.GateState, error) {
 	b, err := s.open(ctx)
 	if err != nil {

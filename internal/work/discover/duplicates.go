@@ -14,23 +14,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
-// shortestCopy is how many lines of code are a copy, when comments and blank lines are left out.
+// shortestCopy is the least number of lines of a copy, without comments and blank lines.
 const shortestCopy = 10
 
-// leastCopy is how many characters they have together: ten lines of endings and branches are soon alike.
+// leastCopy is the least number of characters of a copy: ten lines of closing brackets and
+// branches are often alike.
 const leastCopy = 200
 
-// codeLine is a line that says something.
+// codeLine is a line of code.
 type codeLine struct {
 	text  string
-	n     int  // from 1
-	exact bool // it stands like this in its file
+	n     int  // line number, from 1
+	exact bool // the text equals the line in the file
 }
 
-// linePosition is where a run of lines begins, by file and place among the lines that say something.
+// linePosition is the start of a run of lines: its file and index among the significant lines.
 type linePosition struct{ file, at int }
 
-// duplicates finds runs of lines that are there twice.
+// duplicates finds runs of lines that occur twice.
 func duplicates(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	found := StrategyResult{Quick: true}
 	var names []string
@@ -61,7 +62,7 @@ func duplicates(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, nil
 }
 
-// significantLines returns the lines of a file that say something: no blank ones, comments, single
+// significantLines returns the lines of code of a file: no blank lines, comments, single
 // brackets or imports.
 func significantLines(syntax stack.Syntax, lines []string) []codeLine {
 	var all []codeLine
@@ -78,13 +79,13 @@ func significantLines(syntax stack.Syntax, lines []string) []codeLine {
 	return all
 }
 
-// copy is a run of n lines that is there twice.
+// copyOf is a run of n lines that occurs twice.
 type copyOf struct {
 	from, to linePosition
 	n        int
 }
 
-// copies returns the runs of lines that are there twice, none of which overlap.
+// copies returns the runs of lines that occur twice, without overlaps.
 func copies(texts [][]codeLine) []copyOf {
 	first := map[string]linePosition{}
 	var all []copyOf
@@ -111,7 +112,7 @@ func copies(texts [][]codeLine) []copyOf {
 	return all
 }
 
-// window is the text of the shortest copy that begins with some lines.
+// window returns the text of the shortest copy that begins with some lines.
 func window(lines []codeLine) string {
 	var b strings.Builder
 	for _, l := range lines[:shortestCopy] {
@@ -121,8 +122,8 @@ func window(lines []codeLine) string {
 	return b.String()
 }
 
-// copied makes a finding of a copy. Its check counts its two lines that are rarest in whole, the lines of its
-// files, and passes when one of them stands there less often.
+// copied makes a finding of a copy. Its check counts the two lines of the copy that are rarest
+// in whole, the lines of its files, and passes if one of them occurs less often.
 func copied(from, to string, lines []codeLine, at int, whole [][]string) (finding.Finding, bool) {
 	var marks []string
 	var words, evidence []string
@@ -166,8 +167,9 @@ func copied(from, to string, lines []codeLine, at int, whole [][]string) (findin
 	}, true
 }
 
-// timesIn counts the lines of files that have a text, as its check does. A text that is not in each of them, or
-// only once in all, does not show that there is a copy: it counts as more than there are.
+// timesIn counts the lines of files that have a text, as the check does. A text that is not in
+// each of them, or occurs only once in total, is no evidence of a copy: the result is larger
+// than any count.
 func timesIn(whole [][]string, text string) int {
 	all, missing := 0, false
 	for _, lines := range whole {

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
-// dependencies asks the package managers' own audits for known faults.
+// dependencies runs the package managers' own audits for known vulnerabilities.
 func dependencies(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	var found StrategyResult
 	asked := false
@@ -48,7 +48,7 @@ func dependencies(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, nil
 }
 
-// audit asks about one lock file. A note says why nobody knows.
+// audit audits one lock file. The note is the reason if that failed.
 func (s *SourceTree) audit(ctx context.Context, name string, a measure.Auditor) (f finding.Finding, note string, err error) {
 	g := gate.Gate{Name: "audit: " + name, Args: a.Args, Dir: path.Dir(name), Format: read.Exit}
 	s.programs[a.Args[0]] = true
@@ -72,8 +72,8 @@ func (s *SourceTree) audit(ctx context.Context, name string, a measure.Auditor) 
 	return f, "", nil
 }
 
-// excuse returns the line in which a program says why it broke: the first that names an error, or
-// the last one; another text where it said nothing.
+// excuse returns the line in which a program reports its failure: the first that names an
+// error, or the last one; or other if it printed nothing.
 func excuse(printed, other string) string {
 	lines := strings.Split(strings.TrimSpace(printed), "\n")
 	last := strings.TrimSpace(lines[len(lines)-1])
@@ -89,7 +89,7 @@ func excuse(printed, other string) string {
 	return other
 }
 
-// fromPlugins asks the plugins that discover.
+// fromPlugins returns the findings of plugins.
 func fromPlugins(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	var found StrategyResult
 	if s.o.Plugins == nil {
@@ -101,8 +101,8 @@ func fromPlugins(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, err
 }
 
-// AskPlugin asks a plugin what there is to do in the files of a tree. Bad says which
-// findings cannot be used, and an error why it did not answer.
+// AskPlugin asks a plugin for findings in the files of a tree. Bad lists the unusable
+// findings; an error means that the plugin did not answer.
 func AskPlugin(ctx context.Context, h *plugin.Host, p plugin.Plugin, tree string) (all []finding.Finding, bad []string, err error) {
 	out := &plugin.DiscoveryOutput{}
 	q := plugin.Question{Input: plugin.DiscoveryInput{Tree: tree, Most: most}, Output: out}
@@ -132,11 +132,11 @@ func AskPlugin(ctx context.Context, h *plugin.Host, p plugin.Plugin, tree string
 type Issue struct {
 	Number int
 	Title  string
-	Web    string // where people read it
+	Web    string // page for people
 	Labels []string
 }
 
-// issues lists the open issues of the forge by people who may write to the project.
+// issues returns the open issues of the forge by people who may write to the project.
 func issues(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	var found StrategyResult
 	if s.o.Issues == nil {
@@ -177,7 +177,7 @@ func issues(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, nil
 }
 
-// ideas asks a model.
+// ideas asks a model for ideas.
 func ideas(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	if s.o.Ideas == nil {
 		return StrategyResult{Skipped: "there is no model to ask"}, nil

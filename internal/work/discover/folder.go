@@ -18,24 +18,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Folder is where people put tasks as files: those in pending are to be done, what was done is
-// in completed, and logs says when. The zero Folder is none.
+// Folder is a directory where people put tasks as files: pending contains open tasks,
+// completed the finished ones, and logs the times. The zero Folder is none.
 type Folder struct {
 	Repo string // the user's checkout; empty: there is none
 	Dir  string // below it, such as tasks; empty: none
 }
 
-// keptTasks is how many files stay in completed and in logs.
+// keptTasks limits how many files stay in completed and in logs.
 const keptTasks = 100
 
-// The parts of a folder.
+// The subdirectories of a folder.
 const (
 	pendingDir   = "pending"
 	completedDir = "completed"
 	logsDir      = "logs"
 )
 
-// pending reads the tasks that are to be done, by name, and says which files are none.
+// pending returns the open tasks, by name, and the names of invalid files.
 func (f Folder) pending() (all []workitem.Item, wrong []string, err error) {
 	if f.Repo == "" || f.Dir == "" {
 		return nil, nil, nil
@@ -44,7 +44,7 @@ func (f Folder) pending() (all []workitem.Item, wrong []string, err error) {
 	if err != nil {
 		return nil, nil, disk.WrapError("read the task folder", err)
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	dir := path.Join(f.Dir, pendingDir)
 	if err := disk.CheckNoLinks(root, dir+"/"); err != nil {
 		return nil, []string{err.Error()}, nil
@@ -71,7 +71,7 @@ func (f Folder) pending() (all []workitem.Item, wrong []string, err error) {
 	return all, wrong, nil
 }
 
-// isTask reports whether a file of the folder is of a task, and not what people say of the folder.
+// isTask reports whether a file of the folder is a task, and not a text about the folder.
 func isTask(name, ending string) bool {
 	return strings.HasSuffix(name, ending) && !strings.HasPrefix(name, ".") && !strings.EqualFold(name, "README.md")
 }
@@ -94,7 +94,7 @@ func readTask(root *os.Root, name string) (workitem.Item, error) {
 	return workitem.Parse(name, data)
 }
 
-// errorWithHint says an error with what to do about it, in a line.
+// errorWithHint returns an error with its hint, in one line.
 func errorWithHint(err error) string {
 	text := err.Error()
 	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Hint != "" {
@@ -103,10 +103,10 @@ func errorWithHint(err error) string {
 	return text
 }
 
-// taskID is the ID of the finding that a task of the folder is.
+// taskID returns the ID of the finding for a task of the folder.
 func taskID(i workitem.Item) string { return finding.ID("working-dir", i.ID, i.Title) }
 
-// tasks finds what people put into the task folder.
+// tasks returns the tasks in the task folder.
 func tasks(_ context.Context, s *SourceTree) (StrategyResult, error) {
 	var found StrategyResult
 	all, wrong, err := s.o.Folder.pending()
@@ -142,9 +142,10 @@ func tasks(_ context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, nil
 }
 
-// Complete moves the tasks that are done from pending to completed, says so in the logs, and
-// keeps the newest of both. Items are those of the backlog. It returns the names of the tasks.
-// A process that dies in between leaves a task in both places, and the next one removes the first.
+// Complete moves finished tasks from pending to completed, adds them to the logs, and keeps
+// the newest of both. Items are those of the backlog. It returns the names of the tasks. A
+// process that dies in between leaves a task in both places, and the next one removes it from
+// pending.
 func (f Folder) Complete(items []workitem.Item, now time.Time) ([]string, error) {
 	all, _, err := f.pending()
 	if errors.Is(err, fs.ErrNotExist) || len(all) == 0 {
@@ -157,7 +158,7 @@ func (f Folder) Complete(items []workitem.Item, now time.Time) ([]string, error)
 	if err != nil {
 		return nil, disk.WrapError("write the task folder", err)
 	}
-	defer func() { _ = root.Close() }() // each file was closed for itself
+	defer func() { _ = root.Close() }() // each file was closed on its own
 	var done []string
 	for _, task := range all {
 		at := slices.IndexFunc(items, func(i workitem.Item) bool { return i.Finding == taskID(task) })
@@ -187,7 +188,7 @@ func (f Folder) Complete(items []workitem.Item, now time.Time) ([]string, error)
 	return done, errors.Join(f.prune(root, completedDir, ".md"), f.prune(root, logsDir, ".log"))
 }
 
-// prune removes all but the newest tasks, or what logs say of them. Other files there are people's.
+// prune removes all but the newest tasks, or log entries. Other files there belong to people.
 func (f Folder) prune(root *os.Root, part, ending string) error {
 	dir := path.Join(f.Dir, part)
 	entries, err := fs.ReadDir(root.FS(), dir)

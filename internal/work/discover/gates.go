@@ -25,8 +25,8 @@ func buildErrors(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return s.wholeGates(ctx, "build-errors", nexus.PriorityCritical, "Fix the build: %s", "build")
 }
 
-// wholeGates makes one finding of each gate of a step that is red: what a compiler says of one
-// file follows from another, so that nobody can mend half of it.
+// wholeGates makes one finding of each red gate of a step: a compiler's messages about one
+// file follow from another, so that a part cannot be fixed alone.
 func (s *SourceTree) wholeGates(ctx context.Context, strategy string, severity nexus.Priority, title, step string) (StrategyResult, error) {
 	var found StrategyResult
 	gates, err := s.gates(ctx, step)
@@ -57,7 +57,7 @@ func (s *SourceTree) wholeGates(ctx context.Context, strategy string, severity n
 	return found, nil
 }
 
-// inconclusiveReasons says why a gate that neither passed nor failed says nothing of the tree.
+// inconclusiveReasons returns why a gate that neither passed nor failed is inconclusive.
 func inconclusiveReasons(e nexus.Evidence) []string {
 	if e.State == nexus.Pass || e.State == nexus.Fail {
 		return nil
@@ -65,7 +65,7 @@ func inconclusiveReasons(e nexus.Evidence) []string {
 	return []string{fmt.Sprintf("gate %s was not judged (%s): %s", e.Gate, e.State, cmp.Or(e.Why, "no reason is known"))}
 }
 
-// gateFinding makes one finding of what a gate found, whose check is that gate, and is red.
+// gateFinding makes one finding of a red gate's findings, with that gate as its check.
 func gateFinding(strategy string, g gate.Gate, all []nexus.Finding) finding.Finding {
 	f := finding.Finding{
 		Strategy: strategy, Check: g.Name, State: nexus.Fail, Count: max(len(all), 1),
@@ -90,7 +90,7 @@ func gateFinding(strategy string, g gate.Gate, all []nexus.Finding) finding.Find
 	return f
 }
 
-// line writes what a gate found as compilers do.
+// line formats a gate's finding as compilers do.
 func line(f nexus.Finding) string {
 	text := strings.Join(strings.Fields(f.Message), " ")
 	if f.Test != "" {
@@ -102,8 +102,8 @@ func line(f nexus.Finding) string {
 	return cut(finding.Place{File: f.File, Line: f.Line}.String()+": "+text, 300)
 }
 
-// lintIssues makes a finding of each file that a linter complains about, where the linter can
-// be asked whether the file is clean now, and one of the whole gate elsewhere.
+// lintIssues makes a finding of each file with lint messages, if the linter can check a single
+// file, and one of the whole gate otherwise.
 func lintIssues(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	var found StrategyResult
 	gates, err := s.gates(ctx, "lint", "format")
@@ -161,13 +161,13 @@ func lintFindings(g gate.Gate, e nexus.Evidence, printed string) []finding.Findi
 	return []finding.Finding{f}
 }
 
-// longestCheck is how long a check of an item of the backlog may be, and a little less.
+// longestCheck is slightly less than the longest check of an item of the backlog, in bytes.
 const longestCheck = 480
 
 // fileCheck returns a command that fails as long as a linter names a line of one file: the
-// linter itself, whose output is searched for that. It is empty where the linter does not
-// write places in that way now, or ends in another way when it breaks than when it finds
-// something. What it printed is that of the command, so the check is red.
+// linter itself, whose output is searched for that. It is "" if the linter's output now has no
+// positions in that form, or if the linter has another exit code when it breaks than when it
+// finds something. The printed output is that of the command, so the check is red.
 func fileCheck(g gate.Gate, name, printed string, exit int) string {
 	if !plain(name) || exit > 1 || g.Dir != "" && g.Dir != "." {
 		return ""
@@ -184,7 +184,7 @@ func fileCheck(g gate.Gate, name, printed string, exit int) string {
 	return check
 }
 
-// failingTests runs the tests that the last commits concern, and all where these are green.
+// failingTests runs the tests affected by the last commits, and all if these are green.
 func failingTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	var found StrategyResult
 	gates, err := s.gates(ctx, "test", "e2e")
@@ -226,10 +226,10 @@ func failingTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, nil
 }
 
-// lateCommits is how many commits say which tests run first.
+// lateCommits is the number of recent commits that decide which tests run first.
 const lateCommits = 10
 
-// lately returns the files that the last commits changed, which may be gone.
+// lately returns the files that the last commits changed; some may be deleted.
 func (s *SourceTree) lately(ctx context.Context) ([]string, error) {
 	past, err := s.o.Repo.History(ctx, s.o.Commit, lateCommits)
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *SourceTree) lately(ctx context.Context) ([]string, error) {
 	return slices.Compact(all), nil
 }
 
-// redBuild says why tests tell nothing: a build is red.
+// redBuild returns why tests are inconclusive: a build is red.
 func (s *SourceTree) redBuild(ctx context.Context) (string, error) {
 	builds, err := s.gates(ctx, "build")
 	if err != nil {
@@ -261,8 +261,8 @@ func (s *SourceTree) redBuild(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// testFindings runs tests, and makes a finding of each that fails and can be run alone, and one
-// of all others. Of is the gate, and run what runs some of its tests, or all.
+// testFindings runs tests, and makes a finding of each that fails and can be run alone, and
+// one of all others. Of is the gate; run is the command for some of its tests, or all.
 func (s *SourceTree) testFindings(ctx context.Context, of, run gate.Gate) (all []finding.Finding, notes []string, err error) {
 	e, _, err := s.runGate(ctx, run)
 	if err != nil || e.State != nexus.Fail {
@@ -295,9 +295,9 @@ func (s *SourceTree) testFindings(ctx context.Context, of, run gate.Gate) (all [
 	return all, nil, nil
 }
 
-// singleTestCommand returns the command that runs one test of a gate, with more options of its runner, from the
-// root of the tree; empty where the runner cannot be told. Of a test of Go within another one, the
-// outer one runs.
+// singleTestCommand returns the command that runs one test of a gate, with more options of its
+// runner, from the root of the tree; "" if the runner is unknown. For a subtest in Go, the
+// outer test runs.
 func singleTestCommand(g gate.Gate, test string, more ...string) string {
 	if g.Format != read.GoTestJSON {
 		args, ok := gate.SingleTest(g.Lone, g.Dir, test)
@@ -315,7 +315,7 @@ func singleTestCommand(g gate.Gate, test string, more ...string) string {
 	return commandFromRoot(g, c.Only([]string{pkg}, []string{name}, more...))
 }
 
-// commandFromRoot writes a command of a gate so that it runs from the root of the tree.
+// commandFromRoot returns a command of a gate in a form that runs from the root of the tree.
 func commandFromRoot(g gate.Gate, args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -337,7 +337,7 @@ func many(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// list names some of several things.
+// list names up to most of several things.
 func list(all []string, most int) string {
 	if len(all) <= most {
 		return strings.Join(all, ", ")

@@ -13,10 +13,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// MostIdeas is how many suggestions a model is asked for.
+// MostIdeas is the number of suggestions that a model is asked for.
 const MostIdeas = 10
 
-// IdeasSchema returns the JSON Schema of what a suggester submits.
+// IdeasSchema returns the JSON Schema of a suggester's submission.
 func IdeasSchema() json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(`{"type":"object","additionalProperties":false,"required":["ideas"],"properties":{"ideas":{
 "type":"array","maxItems":%d,"items":{"type":"object","additionalProperties":false,"required":["title","why","kind","files"],"properties":{
@@ -28,7 +28,7 @@ func IdeasSchema() json.RawMessage {
 "check":{"type":"string","description":"a command, in a line, that fails now and passes when it is done; may be empty"}}}}}}`, MostIdeas))
 }
 
-// IdeasTask tells a suggester what to do.
+// IdeasTask returns the task of a suggester.
 func IdeasTask(files []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Suggest at most %d improvements of this repository.", MostIdeas)
@@ -41,7 +41,7 @@ func IdeasTask(files []string) string {
 	return b.String()
 }
 
-// ParseIdeas reads what a suggester submitted. What is no suggestion is left out; the error says
+// ParseIdeas reads a suggester's submission. Invalid suggestions are skipped; the error means
 // that nothing can be read.
 func ParseIdeas(data []byte, there func(file string) bool) ([]finding.Finding, error) {
 	var in struct {
@@ -85,7 +85,7 @@ func ParseIdeas(data []byte, there func(file string) bool) ([]finding.Finding, e
 	return all, nil
 }
 
-// oneLine makes a short line of what a model wrote.
+// oneLine shortens a model's text to one line.
 func oneLine(text string) string {
 	text = strings.ToValidUTF8(text, "")
 	text = strings.Map(func(r rune) rune {

@@ -17,14 +17,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// Sureness of a check that repeats a flaky test: how often it may pass by chance, and how
-// often the test runs at most.
+// Parameters of a check that repeats a flaky test: how often it may pass by chance, and the
+// limit of runs.
 const (
 	byChance  = 0.01
 	mostTimes = 50
 )
 
-// flakyTests finds tests that runs saw fail and pass on one and the same tree.
+// flakyTests finds tests that failed and passed on the same tree in recorded runs.
 func flakyTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	var found StrategyResult
 	if s.o.Seen == nil {
@@ -64,7 +64,8 @@ func flakyTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, nil
 }
 
-// repeats returns how often a test has to run so that one which fails so often hardly passes.
+// repeats returns how often a test has to run so that one with this failure rate hardly
+// passes.
 func repeats(failed, runs int) int {
 	share := float64(failed) / float64(max(runs, 1))
 	if share >= 1 || share <= 0 {
@@ -73,10 +74,10 @@ func repeats(failed, runs int) int {
 	return min(max(int(math.Ceil(math.Log(byChance)/math.Log(1-share))), 3), mostTimes)
 }
 
-// slowTest is how many seconds a test may take.
+// slowTest is the duration, in seconds, above which a test counts as slow.
 const slowTest = 5
 
-// slowTests finds tests that take long, where the runner says so of each.
+// slowTests finds slow tests, if the runner reports the duration of each.
 func slowTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	var found StrategyResult
 	gates, err := s.gates(ctx, "test")
@@ -112,7 +113,7 @@ func slowTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, nil
 }
 
-// slow makes a finding of a slow test: it is done when it takes half as long.
+// slow makes a finding of a slow test: it is done when the test takes half as long.
 func slow(g gate.Gate, t toolreport.TestDuration, check string) finding.Finding {
 	return finding.Finding{
 		ID: finding.ID("slow-tests", g.Name, t.Name), Strategy: "slow-tests", Kind: finding.Perf, Severity: nexus.PriorityLow, Test: t.Name,
@@ -122,7 +123,8 @@ func slow(g gate.Gate, t toolreport.TestDuration, check string) finding.Finding 
 	}
 }
 
-// elapsed reads go test -json: what each test took, those within another left out, the slowest first.
+// elapsed returns the durations of tests from go test -json, without subtests, the slowest
+// first.
 func elapsed(printed string) []toolreport.TestDuration {
 	var all []toolreport.TestDuration
 	for text := range strings.Lines(printed) {
@@ -140,14 +142,14 @@ func elapsed(printed string) []toolreport.TestDuration {
 	return toolreport.Slowest(all)
 }
 
-// called finds a call that asks another machine or a database.
+// called matches a call to another machine or a database.
 var called = pattern.Lazy(`\b(?:fetch|axios(?:\.\w+)?|requests\.(?:get|post|put|delete|head)|http\.(?:Get|Post|Head)|` +
 	`\w+\.(?:query|Query|QueryRow|QueryContext|executeQuery|findOne|find_one|find_by))\(`)
 
-// loop finds a line that begins a loop.
+// loop matches a line that begins a loop.
 var loop = pattern.Lazy(`^\s*(?:for|while|foreach|until)\b|\.(?:forEach|each)\(`)
 
-// performance finds calls of others within loops: each turn waits for one.
+// performance finds remote calls within loops: each iteration waits for one.
 func performance(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	found := StrategyResult{Quick: true}
 	for _, file := range s.files {
@@ -165,11 +167,11 @@ func performance(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, nil
 }
 
-// callsInLoops makes a finding of a file with two calls or more within loops.
+// callsInLoops makes a finding of a file with two remote calls or more within loops.
 func callsInLoops(name string, lines []string) (finding.Finding, bool) {
 	f := finding.Finding{Strategy: "performance", Kind: finding.Perf, Severity: nexus.PriorityMedium}
 	f.Minutes = finding.Minutes(f.Strategy, 1)
-	var open []int // how far the loops are indented that are open
+	var open []int // indentation of the open loops
 	var tests, texts []string
 	for n, text := range lines {
 		trimmed := strings.TrimSpace(text)

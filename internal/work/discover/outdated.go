@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// outdated asks the package managers for newer versions of what the project itself names. Where none is
-// reached, or none is installed, that is said.
+// outdated asks the package managers for newer versions of the project's direct dependencies.
+// A note reports a package manager that is not installed or not reachable.
 func outdated(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	found := StrategyResult{Quick: true}
 	asked := false
@@ -47,8 +47,8 @@ func outdated(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, nil
 }
 
-// unlockedManifestNotes returns a note for each file that names packages of which nobody lists newer versions, since no file beside
-// it or above it says which ones are used.
+// unlockedManifestNotes returns a note for each manifest whose packages cannot be checked,
+// since no lock file beside it or above it lists the used versions.
 func (s *SourceTree) unlockedManifestNotes(ctx context.Context) (notes []string, err error) {
 	there := map[string]bool{}
 	for _, f := range slices.Concat(s.files, s.locks) {
@@ -84,7 +84,7 @@ func locked(there map[string]bool, dir string, names []string) bool {
 	}
 }
 
-// newer asks about one file. A note says why nobody knows.
+// newer checks one file. The note is the reason if that failed.
 func (s *SourceTree) newer(ctx context.Context, name string, l toolreport.Lister) (all []finding.Finding, note string, err error) {
 	s.programs[l.Program] = true
 	if s.version(l.Program) == "none" {
@@ -132,8 +132,8 @@ func (s *SourceTree) newer(ctx context.Context, name string, l toolreport.Lister
 	return all, note, nil
 }
 
-// refusal returns the line that says which host a command asked for and did not reach; empty where there is none.
-// npm passes over packages that are refused, and says that nothing is newer.
+// refusal returns the line that names a host which a command did not reach, or "". npm skips
+// packages whose request is refused, and reports nothing newer.
 func refusal(printed string) string {
 	for line := range strings.Lines(printed) {
 		if strings.HasPrefix(line, "[network: ") && strings.Contains(line, " refused ") {
@@ -143,7 +143,7 @@ func refusal(printed string) string {
 	return ""
 }
 
-// major is the first number of a version.
+// major returns the first number of a version.
 func major(version string) string {
 	first, _, _ := strings.Cut(strings.TrimLeft(version, "vV"), ".")
 	return first

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/function"
 )
 
-// refactoring finds functions that are too long, or in which too much is within something else.
+// refactoring finds functions that are too long or too deeply nested.
 func refactoring(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	found := StrategyResult{Quick: true}
 	for _, file := range s.files {
@@ -33,7 +33,7 @@ func refactoring(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, nil
 }
 
-// tangled makes a finding of a function that is too long or too deep.
+// tangled makes a finding of a function that is too long or too deeply nested.
 func tangled(f function.Function, name string, dented bool) (finding.Finding, bool) {
 	one := finding.Finding{
 		Strategy: "refactoring", Kind: finding.Refactor, Severity: nexus.PriorityLow, Places: []finding.Place{{File: name, Line: f.Line}},

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
-// todoMark finds a mark of unfinished work within a comment.
+// todoMark matches a mark of unfinished work within a comment.
 var todoMark = pattern.Lazy(`\b(TODO|FIXME|XXX|HACK)\b(?:\([^)]*\))?:?\s*(.*)`)
 
 // todos finds marks of unfinished work in comments, with their age.
@@ -40,7 +40,7 @@ func todos(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, s.age(ctx, found.Findings)
 }
 
-// todoIn reads a line as one with a mark in a comment.
+// todoIn parses a line with a mark in a comment.
 func todoIn(name string, syntax stack.Syntax, n int, text string) (finding.Finding, bool) {
 	at, m := commentAt(syntax, text), todoMark().FindStringSubmatchIndex(text)
 	if at < 0 || m == nil || m[0] < at {
@@ -56,7 +56,7 @@ func todoIn(name string, syntax stack.Syntax, n int, text string) (finding.Findi
 		severity = nexus.PriorityMedium
 	}
 	title := fmt.Sprintf("Do what the %s in %s says", word, name)
-	if word == "HACK" { // it says what the code does
+	if word == "HACK" { // HACK describes the present code
 		title = fmt.Sprintf("Do without the HACK in %s", name)
 	}
 	if note != "" {
@@ -70,8 +70,8 @@ func todoIn(name string, syntax stack.Syntax, n int, text string) (finding.Findi
 	}, true
 }
 
-// commentAt returns where the comment of a line begins; -1 where it has none. What stands in
-// quotes is none. A line that begins with * belongs to a comment of several lines.
+// commentAt returns the offset of a line's comment, or -1. Text in quotes is no comment. A
+// line that begins with * belongs to a comment of several lines.
 func commentAt(syntax stack.Syntax, text string) int {
 	trimmed := strings.TrimLeft(text, " \t")
 	if syntax.Block[0] != "" && strings.HasPrefix(trimmed, "*") {
@@ -101,10 +101,10 @@ func commentAt(syntax stack.Syntax, text string) int {
 	return -1
 }
 
-// mostBlamed is how many findings are asked for their age.
+// mostBlamed limits the findings whose age is looked up.
 const mostBlamed = 100
 
-// age adds since when the lines of findings are there. Where the history does not say it, nothing is added.
+// age adds the dates of the findings' lines. If the history has no date, nothing is added.
 func (s *SourceTree) age(ctx context.Context, all []finding.Finding) error {
 	byFile := map[string][]int{}
 	for i, f := range all[:min(len(all), mostBlamed)] {
@@ -132,7 +132,8 @@ func (s *SourceTree) age(ctx context.Context, all []finding.Finding) error {
 	return nil
 }
 
-// deadCode finds functions that other files cannot use, and that nothing in theirs, or beside it, names.
+// deadCode finds functions that other files cannot use, and that their own file, or the files
+// beside it, never name.
 func deadCode(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	found := StrategyResult{Quick: true}
 	uses, err := s.words(ctx)
@@ -168,7 +169,7 @@ func deadCode(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, nil
 }
 
-// around returns, for a shell, the files in which a name of a file may be used.
+// around returns, for a shell script, the files in which a name of a file may be used.
 func (s *SourceTree) around(name string) string {
 	if path.Ext(name) == ".go" {
 		dir := path.Dir(name)
@@ -180,8 +181,8 @@ func (s *SourceTree) around(name string) string {
 	return cmdline.Quote("./" + name)
 }
 
-// hidesIn returns what a line looks like that declares a function which no other file can use;
-// nil for files where that cannot be told from a line.
+// hidesIn returns a pattern of lines that declare a function which no other file can use; nil
+// for files in which a line does not show that.
 func hidesIn(name string) *regexp.Regexp {
 	switch path.Ext(name) {
 	case ".go":
@@ -206,14 +207,14 @@ var (
 	cHidden      = pattern.Lazy(`^static [\w *]*?\b(\w+)\([^;]*$`)
 )
 
-// marked is a line above a function that says who calls it without naming it: an attribute of Rust
-// or C, a decorator, or a directive of Go.
+// marked matches a line above a function that means it may be called without being named: an
+// attribute of Rust or C, a decorator, or a directive of Go.
 var marked = pattern.Lazy(`^\s*(?:#!?\[|\)?\]\s*$|@\w|//(?:export|go:)|__attribute__)`)
 
-// wordOf is a name in any language.
+// wordOf matches a name in any language.
 var wordOf = pattern.Lazy(`[A-Za-z_]\w*`)
 
-// words counts how often each name stands in the files of the tree.
+// words counts the occurrences of each name in the files of the tree.
 func (s *SourceTree) words(ctx context.Context) (map[string]int, error) {
 	all := map[string]int{}
 	for _, file := range s.files {

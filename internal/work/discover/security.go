@@ -17,27 +17,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 )
 
-// danger is a pattern of code that is often wrong.
+// danger is a pattern of code that is often a mistake.
 type danger struct {
 	ends    []string
-	pattern string // for Go and for grep -E
-	but     string // of lines that have it and are fine; likewise, and empty where there are none
+	pattern string // pattern for Go and for grep -E
+	but     string // pattern of matching lines that are fine, likewise; empty: none
 	what    string
 	level   nexus.Priority
-	hides   bool // the lines hold a secret, which no finding shows
+	hides   bool // the lines contain a secret, which no finding shows
 }
 
-// hardCoded finds a password or a key of at least 20 characters (the predecessor's figure) that stands in the code. Rules
-// that know the services they belong to, and chance, find what looks random; this finds what a person made up.
+// hardCoded matches a password or a key of at least 20 characters (the predecessor's figure)
+// in the code. The rules for known services, and the entropy test, find random-looking
+// secrets; this finds secrets that a person made up.
 const hardCoded = `([Pp]assw(or)?d|PASSW(OR)?D|[Aa]pi_?[Kk]ey|API_KEY|[Ss]ecret|SECRET|[Tt]oken|TOKEN)["']? *(:=|=>|=|:) *["'][^"'[:space:]{}<>$]{20,}["']`
 
-// madeUp finds values of such names that are none: an address, a name without a digit, a word that says so.
+// madeUp matches values of such names that are no secrets: an address, a name without a digit,
+// a placeholder word.
 const madeUp = `["'](https?:|[/.])|(:=|=>|=|:) *["'][^"'0-9]*["']|[Ee]xample|EXAMPLE|[Yy]our[_-]|[Cc]hange[_-]?me|[Xx]{5}|[*]{3}|[Tt]est|[Dd]ummy|[Ff]ake`
 
-// declared finds a function that is called eval, and a call with a text that stands there as it is.
+// declared matches a function with the name eval, and a call with a constant text.
 const declared = `(def|function) +eval[(]|[^.A-Za-z0-9_]eval[(] *("[^"#{$]*"|'[^']*') *[,)]`
 
-// remark finds a comment that begins its line, for Go and for grep -E.
+// remark matches a comment at the beginning of a line, for Go and for grep -E.
 const remark = `^[[:space:]]*(#|//|[*]|/[*]|<!--)`
 
 func dangersOf() []danger {
@@ -57,7 +59,7 @@ func dangersOf() []danger {
 	}
 }
 
-// dangers finds secrets, dangerous calls and settings with secrets that git tracks.
+// dangers finds secrets, dangerous calls, and tracked settings files with secrets.
 func dangers(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	found := StrategyResult{Quick: true}
 	rows := dangersOf()
@@ -104,15 +106,17 @@ func dangers(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 		}
 	}
 	for _, f := range written {
-		if slices.ContainsFunc(f.Places, func(p finding.Place) bool { return !known[p] }) { // or else a rule of a service says more
+		// otherwise a service's rule is more specific
+		if slices.ContainsFunc(f.Places, func(p finding.Place) bool { return !known[p] }) {
 			found.Findings = append(found.Findings, f)
 		}
 	}
 	return found, nil
 }
 
-// redactSecrets takes out of findings what looks like a secret: they are kept, shown, and told to models.
-// Lines that were seen are left out, and a finding is none whose own words hold a secret.
+// redactSecrets removes secrets from findings: findings are stored, shown, and sent to models.
+// Lines in the evidence are omitted, and a finding whose own words contain a secret is
+// dropped.
 func (s *SourceTree) redactSecrets(ctx context.Context, found StrategyResult) (StrategyResult, error) {
 	var patch strings.Builder
 	for i, f := range found.Findings {
@@ -151,13 +155,13 @@ func (s *SourceTree) redactSecrets(ctx context.Context, found StrategyResult) (S
 	return found, nil
 }
 
-// isSettings reports whether a file holds settings of one machine.
+// isSettings reports whether a file contains settings of one machine.
 func isSettings(base string) bool {
 	rest, ok := strings.CutPrefix(base, ".env")
 	return ok && (rest == "" || rest == ".local" || rest == ".production" || rest == ".development")
 }
 
-// in finds a pattern in a file: one finding for all its lines.
+// in finds the pattern in a file: one finding for all its lines.
 func (d danger) in(name string, lines []string) []finding.Finding {
 	fine := remark + `|[[:space:]](#|//)[[:space:]].*` + d.pattern
 	if d.but != "" {
@@ -199,10 +203,11 @@ func addPatch(b *strings.Builder, name string, lines []string) {
 	}
 }
 
-// value is what a secret looks like from without.
+// value matches strings in the form of a secret.
 var value = pattern.Lazy(`[A-Za-z0-9+/=_.~-]{12,}`)
 
-// leaked makes a finding of a secret. It holds what stands before it in its line, and nothing of it.
+// leaked makes a finding of a secret. It contains the text before the secret in its line, and
+// no part of the secret.
 func (s *SourceTree) leaked(l leak.Leak) (finding.Finding, bool) {
 	lines := s.texts[l.File]
 	if l.Line < 1 || l.Line > len(lines) || !plain(l.File) {
@@ -240,7 +245,7 @@ func (s *SourceTree) leaked(l leak.Leak) (finding.Finding, bool) {
 	return f, true
 }
 
-// spaced returns a pattern of grep -E for a line whose spaces may be more of them.
+// spaced returns a pattern of grep -E for a line in which each space may be several.
 func spaced(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -23,32 +23,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// Bounds of what is read of a tree.
+// Limits of reading a tree.
 const (
 	mostFiles = 50_000
-	mostText  = 512 << 10 // of a file, in bytes
+	mostText  = 512 << 10 // largest file, in bytes
 )
 
-// file is one of the tree.
+// file is a file of the tree.
 type file struct{ path, blob string }
 
-// SourceTree is the tree that strategies look at. One goroutine uses it.
+// SourceTree is the tree that strategies examine. One goroutine uses it.
 type SourceTree struct {
 	o     Options
-	files []file // that people write and agents may see, by path
-	locks []file // that tools write beside them, such as lock files
+	files []file // files written by people and visible to agents, by path
+	locks []file // files written by tools beside them, such as lock files
 
 	bench    *Checkout
-	closed   error // why there is none
+	closed   error // why there is no checkout
 	root     *os.Root
 	blobs    map[string][]byte
 	leaks    leak.Finder
 	judged   map[string]nexus.Evidence
 	texts    map[string][]string
-	programs map[string]bool // that the strategy that looks now has run
+	programs map[string]bool // programs that the current strategy has run
 	churned  map[string]finding.FileChanges
-	late     map[string]bool // names of the commits of which churned is told
-	spent    nexus.Money     // on models
+	late     map[string]bool // names of the commits in churned
+	spent    nexus.Money     // cost of model calls
 }
 
 func newSite(ctx context.Context, o Options) (*SourceTree, error) {
@@ -73,7 +73,8 @@ func newSite(ctx context.Context, o Options) (*SourceTree, error) {
 	return s, nil
 }
 
-// listed reads ls-tree -z, and leaves out what is hidden, what is not of the project, and what is no file.
+// listed parses ls-tree -z, without hidden files, files from outside of the project, and
+// entries that are no files.
 func listed(out string, hidden ignore.Set) []file {
 	var all []file
 	for line := range strings.SplitSeq(out, "\x00") {
@@ -97,7 +98,7 @@ func (s *SourceTree) say(text string) {
 	}
 }
 
-// clock tells how long something took.
+// clock returns the time, for measuring durations.
 func (s *SourceTree) clock() time.Time {
 	if s.o.Clock != nil {
 		return s.o.Clock()
@@ -105,7 +106,7 @@ func (s *SourceTree) clock() time.Time {
 	return s.o.Now
 }
 
-// open checks the tree out, when somebody needs it.
+// open checks the tree out on the first call.
 func (s *SourceTree) open(ctx context.Context) (*Checkout, error) {
 	if s.bench != nil {
 		return s.bench, nil
@@ -127,7 +128,7 @@ func (s *SourceTree) open(ctx context.Context) (*Checkout, error) {
 	return b, nil
 }
 
-// equip lets what runs commands keep what they print.
+// equip makes the command runner store its output.
 func (s *SourceTree) equip(b *Checkout) {
 	b.Runner.Put = func(data []byte) (string, error) {
 		hash := strconv.Itoa(len(s.blobs) + 1)
@@ -145,16 +146,17 @@ func (s *SourceTree) equip(b *Checkout) {
 
 func (s *SourceTree) close() {
 	if s.bench != nil {
-		_ = s.root.Close() // it was only read
+		_ = s.root.Close() // it was opened for reading only
 		s.bench.Close()
 	}
 }
 
-// generated finds what says that nobody wrote a file.
+// generated matches the usual marks of a generated file.
 var generated = pattern.Lazy(`(?i)^\W*(?:code generated .* do not edit|@generated|auto-?generated|` +
 	`this file (?:is|was) (?:auto)?generated)`)
 
-// lines returns the lines of a text file; nil for what is binary, large, generated or cannot be read.
+// lines returns the lines of a text file; nil for a binary, large, generated or unreadable
+// file.
 func (s *SourceTree) lines(ctx context.Context, name string) ([]string, error) {
 	if all, ok := s.texts[name]; ok {
 		return all, nil
@@ -181,8 +183,8 @@ func (s *SourceTree) lines(ctx context.Context, name string) ([]string, error) {
 	return all, nil
 }
 
-// runGate returns what a gate says of the tree, with all that it found and what it printed.
-// It runs once, whoever asks.
+// runGate returns a gate's result on the tree, with all findings and its output. Each gate
+// runs once; further calls return the same result.
 func (s *SourceTree) runGate(ctx context.Context, g gate.Gate) (e nexus.Evidence, printed string, err error) {
 	b, err := s.open(ctx)
 	if err != nil {
@@ -204,7 +206,8 @@ func (s *SourceTree) runGate(ctx context.Context, g gate.Gate) (e nexus.Evidence
 	return e, string(s.blobs[e.Output]), nil
 }
 
-// ran notes which programs a gate runs: every word of it that is the name of one, also behind a shell.
+// ran records the programs that a gate runs: each word of its command that is a program's
+// name, also inside a shell command.
 func (s *SourceTree) ran(g gate.Gate) {
 	for i, word := range stack.Words(g.Args) {
 		if i == 0 || stack.IsProgram(word) || s.version(word) != missing {
@@ -213,7 +216,7 @@ func (s *SourceTree) ran(g gate.Gate) {
 	}
 }
 
-// gates returns the gates of the tree that do one of these steps.
+// gates returns the gates of the tree for some steps.
 func (s *SourceTree) gates(ctx context.Context, steps ...string) ([]gate.Gate, error) {
 	b, err := s.open(ctx)
 	if err != nil {
@@ -228,8 +231,8 @@ func (s *SourceTree) gates(ctx context.Context, steps ...string) ([]gate.Gate, e
 	return all, nil
 }
 
-// tryChecks runs the checks of findings that nobody ran yet. Only one that fails shows that there
-// is something to do: it is what says later that it is done.
+// tryChecks runs the checks of findings that were not run yet. Only a failing check proves
+// that there is something to do: the same check later proves that it is done.
 func (s *SourceTree) tryChecks(ctx context.Context, found StrategyResult) ([]finding.Finding, error) {
 	all := found.Findings
 	var open []int
@@ -268,7 +271,7 @@ func (s *SourceTree) tryChecks(ctx context.Context, found StrategyResult) ([]fin
 	return all, nil
 }
 
-// tried returns a finding with what its check said.
+// tried returns a finding with the result of its check.
 func tried(f finding.Finding, state nexus.GateState, why string) finding.Finding {
 	f.State = state
 	switch {
@@ -280,7 +283,7 @@ func tried(f finding.Finding, state nexus.GateState, why string) finding.Finding
 	return f
 }
 
-// mark begins the lines that tell how checks ended.
+// mark begins the lines that report the exit codes of checks.
 const mark = "nexus-check "
 
 // runChecksTogether runs checks that only read files, in one command.
@@ -314,7 +317,7 @@ func (s *SourceTree) runChecksTogether(ctx context.Context, all []finding.Findin
 	return nil
 }
 
-// codes reads how the checks ended that ran together, by their numbers.
+// codes parses the exit codes of the checks that ran together, by their numbers.
 func codes(printed string) map[int]int {
 	all := map[int]int{}
 	for line := range strings.Lines(printed) {
@@ -329,7 +332,8 @@ func codes(printed string) map[int]int {
 	return all
 }
 
-// plain reports whether a name or a text can stand in a check: one line, and no control characters.
+// plain reports whether a name or a text may be part of a check: one line, without control
+// characters.
 func plain(text string) bool {
 	return text != "" && len(text) < 200 && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' })
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Strategies lists all strategies in the order in which they look: first what only reads,
-// then types before the build, and related tests before all.
+// Strategies returns all strategies in the order in which they run: first those that only read
+// files, then types before the build, and related tests before all.
 func Strategies() []Strategy {
 	every := CacheInputs{Files: func(string) bool { return true }}
 	code := CacheInputs{Files: func(file string) bool { return !stack.IsProse(file) }}
@@ -41,7 +41,7 @@ func Strategies() []Strategy {
 	}
 }
 
-// namesPackages reports whether a file says which packages a project has.
+// namesPackages reports whether a file lists the packages of a project.
 func namesPackages(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	return stack.IsManifest(file) || stack.IsWritten(base) || strings.HasPrefix(base, "requirements")

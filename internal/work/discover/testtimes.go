@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// timer returns the gate that tells how long single tests take, and what reads its output; false where its
-// runner does not tell.
+// timer returns a gate that reports the durations of single tests, and a parser of its output;
+// false if its runner does not report them.
 func timer(g gate.Gate) (gate.Gate, func(printed string) []toolreport.TestDuration, bool) {
 	if g.Format == read.GoTestJSON {
 		return g, elapsed, true
@@ -37,8 +37,8 @@ func withinHalf(g gate.Gate, t toolreport.TestDuration) string {
 	return cd(g) + fmt.Sprintf("out=$(timeout %.1f %s 2>&1); test $? -eq 0", t.Seconds/2, strings.TrimPrefix(command, cd(g)))
 }
 
-// coverCheck returns a command that fails until tests go through what is wanted of a file, empty where
-// nobody knows a short one.
+// coverCheck returns a command that fails until the tests cover the wanted lines of a file, or
+// "" if no short command is known.
 func coverCheck(g gate.Gate, w toolreport.CoverageTarget) string {
 	if cd(g) != "" {
 		w.File = strings.TrimPrefix(w.File, path.Clean(g.Dir)+"/")
@@ -53,7 +53,7 @@ func coverCheck(g gate.Gate, w toolreport.CoverageTarget) string {
 	return cd(g) + line
 }
 
-// cd changes to the directory of a gate.
+// cd returns a prefix that changes to the directory of a gate.
 func cd(g gate.Gate) string {
 	if g.Dir == "" || g.Dir == "." {
 		return ""

@@ -15,13 +15,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
-// fewLines is how many lines without a test are worth a task, of a file that changed as often as oftenChanged.
+// fewLines is the least number of uncovered lines that are worth a task, in a file that
+// changed as often as oftenChanged.
 const (
 	fewLines     = 5
 	oftenChanged = 2
 )
 
-// uncovered finds lines that no test runs and that changed lately, or on which much relies.
+// uncovered finds lines that no test runs and that changed recently, or on which many files
+// depend.
 func uncovered(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	found := StrategyResult{Sorted: true}
 	gates, err := s.gates(ctx, "test")
@@ -39,7 +41,8 @@ func uncovered(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 		}
 		measured = true
 		if e, known := s.judged[g.Name+"\x00"+g.Command()]; known && len(inconclusiveReasons(e)) > 0 {
-			found.Notes = append(found.Notes, inconclusiveReasons(e)...) // the same tests would say the same, in other words
+			// the same tests would report the same again
+			found.Notes = append(found.Notes, inconclusiveReasons(e)...)
 			continue
 		}
 		cover := gate.Gate{Name: "coverage: " + g.Name, Dir: g.Dir, Args: g.Goes.Args, Format: g.Goes.Format, Timeout: g.Timeout}
@@ -67,20 +70,21 @@ func uncovered(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, nil
 }
 
-// uncoveredFile is what of a file no test goes through.
+// uncoveredFile is a file with its uncovered lines.
 type uncoveredFile struct {
 	file    string
 	lines   []string
 	hits    map[int]int
 	missed  []int // numbers of lines
-	changes int   // of the file, lately
-	rely    int   // files that rely on it
+	changes int   // number of recent changes of the file
+	rely    int   // files that depend on it
 }
 
-// weight says how much a gap is worth: its lines, times the changes of its file.
+// weight returns the value of closing the gap: its lines, times the changes of its file.
 func (p uncoveredFile) weight() int { return len(p.missed) * max(p.changes, 1) }
 
-// gaps makes a finding of each file of a coverage report with lines that no test runs, the most worth first.
+// gaps makes a finding of each file of a coverage report with uncovered lines, the most
+// valuable first.
 func (s *SourceTree) gaps(ctx context.Context, g gate.Gate, printed string) ([]finding.Finding, error) {
 	churn, err := s.churn(ctx)
 	if err != nil {
@@ -115,7 +119,7 @@ func (s *SourceTree) gaps(ctx context.Context, g gate.Gate, printed string) ([]f
 	}
 	var left []uncoveredFile
 	for _, p := range open {
-		if p.rely < finding.ManyRely { // of one on which many rely, all lines count
+		if p.rely < finding.ManyRely { // in a file with many dependents, all lines count
 			if p.missed, err = s.newLines(ctx, p); err != nil {
 				return nil, err
 			}
@@ -134,7 +138,7 @@ func (s *SourceTree) gaps(ctx context.Context, g gate.Gate, printed string) ([]f
 	return all, nil
 }
 
-// risky counts the files that rely on those of gaps.
+// risky counts the dependents of the files.
 func (s *SourceTree) risky(ctx context.Context, all []uncoveredFile) error {
 	rely, files := map[string]int{}, make([]string, len(all))
 	for i, p := range all {
@@ -149,8 +153,8 @@ func (s *SourceTree) risky(ctx context.Context, all []uncoveredFile) error {
 	return nil
 }
 
-// newLines returns the lines of a gap that one of the last commits wrote, of a file that they changed more than once:
-// what was written once and stays as it is has no churn.
+// newLines returns the uncovered lines that one of the last commits wrote, in a file that they
+// changed more than once: a file that was written once and never changed has no churn.
 func (s *SourceTree) newLines(ctx context.Context, p uncoveredFile) ([]int, error) {
 	if p.changes < oftenChanged {
 		return nil, nil
@@ -166,7 +170,7 @@ func (s *SourceTree) newLines(ctx context.Context, p uncoveredFile) ([]int, erro
 	return slices.DeleteFunc(slices.Clone(p.missed), func(n int) bool { return !s.late[written.Lines[n]] }), nil
 }
 
-// finding makes one of a gap: it is done when tests go through its lines.
+// finding makes a finding of a gap: it is done when tests cover its lines.
 func (p uncoveredFile) finding(g gate.Gate) (finding.Finding, bool) {
 	f := finding.Finding{
 		ID: finding.ID("test-coverage", p.file), Strategy: "test-coverage", Kind: finding.Test, Severity: nexus.PriorityMedium,
@@ -196,9 +200,10 @@ func (p uncoveredFile) finding(g gate.Gate) (finding.Finding, bool) {
 	return f, f.Check != ""
 }
 
-// check returns a command that fails as long as a line of a gap is not tested. It knows lines by their texts, so that
-// they may move: one of each row, of the longest rows first, as many as it has room for. Where no text of them is there
-// only once, it asks for so many percent of the file as there are once they are tested.
+// check returns a command that fails as long as a line of the gap is not tested. It identifies
+// lines by their texts, so that they may move: one line of each row, of the longest rows
+// first, as many as fit. If no text of them is unique, the command checks the coverage of the
+// file in percent instead.
 func (p uncoveredFile) check(g gate.Gate) string {
 	rows := measure.Rows(p.missed)
 	slices.SortStableFunc(rows, func(a, b []int) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0], b[0])) })

@@ -15,18 +15,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/docindex"
 )
 
-// manyFiles is how many source files a directory may have that nothing describes (the predecessor's figure).
+// manyFiles is the number of source files that an undocumented directory may have (the
+// predecessor's figure).
 const manyFiles = 2
 
-// directoryInfo is what is known of a directory.
+// directoryInfo describes a directory.
 type directoryInfo struct {
 	sources int
-	told    bool            // something says what it holds
-	ends    map[string]bool // of the names of its source files
+	told    bool            // its purpose is documented
+	ends    map[string]bool // extensions of its source files
 }
 
-// undescribedDirectories finds directories below the root with more than two source files where no README, and no file, says what they
-// hold.
+// undescribedDirectories finds directories below the root with more than two source files,
+// without a README or a file that documents their purpose.
 func (s *SourceTree) undescribedDirectories(ctx context.Context) ([]finding.Finding, error) {
 	all := map[string]*directoryInfo{}
 	var dirs []string
@@ -63,12 +64,12 @@ func (s *SourceTree) undescribedDirectories(ctx context.Context) ([]finding.Find
 	return found, nil
 }
 
-// unseen reports whether a directory is one that tools have for themselves.
+// unseen reports whether a directory belongs to a tool.
 func unseen(dir string) bool {
 	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return strings.HasPrefix(part, ".") })
 }
 
-// unsaid makes a finding of a directory of that name.
+// unsaid makes a finding of an undocumented directory.
 func (d directoryInfo) unsaid(dir string) finding.Finding {
 	says := "ls | grep -qi ^readme"
 	for _, ending := range slices.Sorted(maps.Keys(d.ends)) {
@@ -89,7 +90,7 @@ func (d directoryInfo) unsaid(dir string) finding.Finding {
 	}
 }
 
-// undescribed makes a finding of the public names of a file that nothing describes.
+// undescribed makes a finding of the undocumented public names of a file.
 func undescribed(d docindex.Language, name string, lines []string) (finding.Finding, bool) {
 	f := finding.Finding{Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial}
 	parts := []string{name}

@@ -10,8 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// isAuxiliaryFile reports whether a file is no part of what a project gives to others: a test, what serves tests,
-// an example, or a benchmark. Those repeat themselves, and need no words.
+// isAuxiliaryFile reports whether a file is no part of a project's public code: a test, a test
+// helper, an example, or a benchmark. Repetition is normal there, and documentation is not
+// required.
 func isAuxiliaryFile(name string) bool {
 	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	if stack.ServesTests(name) || strings.HasPrefix(stem, "bench_") ||
@@ -34,10 +35,11 @@ var (
 	mainPackage = pattern.Lazy(`^package main\b`)
 )
 
-// unreachableFiles returns which files have public names that nobody else can reach: programs, and private
-// modules of Rust.
+// unreachableFiles returns a function that reports whether the public names of a file are
+// unreachable for others: programs, and private modules of Rust.
 func (s *SourceTree) unreachableFiles(ctx context.Context) (func(name string) bool, error) {
-	hidden := map[string]bool{} // modules of Rust as their paths without an ending, and directories of packages
+	// Rust modules as paths without an extension, and directories of packages
+	hidden := map[string]bool{}
 	for _, f := range s.files {
 		base, ending := path.Base(f.path), path.Ext(f.path)
 		if ending != ".rs" && ending != ".go" && !stack.IsManifest(base) {
@@ -70,7 +72,7 @@ func (s *SourceTree) unreachableFiles(ctx context.Context) (func(name string) bo
 	}, nil
 }
 
-// privateModules returns the modules that a file of Rust declares and does not give to others.
+// privateModules returns the private modules that a Rust file declares.
 func privateModules(name string, lines []string) []string {
 	dir := strings.TrimSuffix(name, ".rs")
 	if slices.Contains([]string{"lib.rs", "main.rs", "mod.rs"}, path.Base(name)) {

@@ -1,6 +1,6 @@
-// Package explain lets a model explain what happened in a run, and believes it only
-// what it can show: each statement names events, and those that are not of what was
-// asked about are thrown away.
+// Package explain lets a model explain the events of a run, and accepts only statements with
+// evidence: each statement names events, and statements whose events are not part of the
+// question are dropped.
 package explain
 
 import (
@@ -19,22 +19,22 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// Schema returns what an explainer submits, as a JSON Schema.
+// Schema returns the JSON Schema of an explainer's submission.
 func Schema() json.RawMessage {
 	var b bytes.Buffer
-	if json.Compact(&b, schema) != nil { // a test reads it
+	if json.Compact(&b, schema) != nil { // a test parses it
 		return schema
 	}
 	return b.Bytes()
 }
 
-// Session is the conversation of an explainer.
+// Session is the ID of an explainer's session.
 const Session nexus.SessionID = "explain.1/" + nexus.SessionID(nexus.Explainer) + ".1"
 
-// Output is about how many tokens an explainer writes.
+// Output is the approximate number of tokens that an explainer writes.
 const Output = 1_000
 
-// maxTokens is how much an explainer reads at most.
+// maxTokens limits the input of an explainer.
 const maxTokens = 20_000
 
 // Event is an event in words.
@@ -43,15 +43,15 @@ type Event struct {
 	Text string
 }
 
-// Case is what is to be explained.
+// Case is the subject of an explanation.
 type Case struct {
-	About  string   // the run or the task, and how it stands
-	Causes []string // that are known
-	Events []Event  // of the run, or of the task, in order
+	About  string   // the run or the task, with its state
+	Causes []string // known causes
+	Events []Event  // events of the run, or of the task, in order
 }
 
-// Message returns what an explainer is told. Where there is more than it may read,
-// the middle of the events is left out.
+// Message returns the message to an explainer. If it would be too long, the middle of the
+// events is omitted.
 func (c Case) Message() string {
 	text, _ := prompt.Fit([]prompt.Section{
 		{Body: fmt.Sprintf("Conversation: %s\nExplain %s.", Session, prompt.Line(c.About))},
@@ -61,11 +61,10 @@ func (c Case) Message() string {
 	return text
 }
 
-// maxBytes is how long the events may be: about three bytes are a token.
+// maxBytes limits the text of the events: about three bytes are a token.
 const maxBytes = 3 * maxTokens
 
-// lines returns the events as lines: the first, and as many of the last as there is
-// room for.
+// lines returns the events as lines: the first, and as many of the last as fit.
 func (c Case) lines() string {
 	var lines []string
 	size := 0
@@ -88,18 +87,17 @@ func (c Case) lines() string {
 	return strings.Join(slices.Concat(lines[:head], []string{left}, lines[tail:]), "\n")
 }
 
-// Input estimates how many tokens an explainer reads.
+// Input estimates the number of tokens of the message.
 func (c Case) Input() int64 { return prompt.Tokens(c.Message()) }
 
-// Statement is something that a model said, with what it rests on.
+// Statement is a statement of a model, with its evidence.
 type Statement struct {
 	Text   string  `json:"text"`
 	Events []int64 `json:"events"`
 }
 
-// Read reads what an explainer submitted. Events that are none of the case are taken
-// out of its statements, and statements that are left without one are dropped: they
-// are returned with why.
+// Read parses an explainer's submission. Unknown events are removed from its statements, and
+// statements without a remaining event are dropped: dropped contains the reasons.
 func (c Case) Read(data []byte) (kept []Statement, dropped []string, err error) {
 	var said struct {
 		Statements []Statement `json:"statements"`

@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// What is said by Nexus itself.
+// Messages and limits of Nexus.
 const (
 	sayResume = "Your program was stopped. What you did last may be missing from the files, and what ran in the background is gone.\n" +
 		"Look at what is done already, then continue with the task."
@@ -33,17 +33,17 @@ const (
 )
 
 const (
-	maxShown   = 30_000 // bytes kept of a result
+	maxShown   = 30_000 // most bytes of a result that are stored
 	recordTime = time.Minute
 )
 
 var errRecord = errors.New("what the agent did could not be recorded in time")
 
-// call is a call that is not answered yet.
+// call is a call without a result so far.
 type call struct {
 	stream.Call
 
-	as     string // its identifier in the session: the agent may use one again
+	as     string // its ID in the session: the agent may use one again
 	judged nexus.Judgement
 	at     time.Time
 }
@@ -59,20 +59,20 @@ type conversation struct {
 	closed nexus.AgentEnded
 	facts  []nexus.Fact
 	turn   int
-	usage  nexus.Usage // of this stretch
+	usage  nexus.Usage // usage of this stretch
 	left   time.Duration
-	clock  *clock // of the prompt under way
+	clock  *clock // clock of the current prompt
 	faults map[nexus.Fault]int
-	unread int // messages that held nothing to submit, one after the other
+	unread int // consecutive messages without a submission
 
 	calls   map[string]call
-	seen    map[string]bool // identifiers of calls in this stretch
+	seen    map[string]bool // IDs of calls in this stretch
 	results []llm.Part      // answers to the last message
-	changed bool            // the tree may be different
-	heard   bool            // the agent did something in the present prompt
-	texts   []string        // what it said in the present prompt after its last call
-	missed  []string        // messages of ours that it has not heard, in order
-	model   string          // as the agent names it
+	changed bool            // the tree may have changed
+	heard   bool            // the agent was active in the present prompt
+	texts   []string        // its messages in the present prompt after its last call
+	missed  []string        // messages of Nexus that did not reach it, in order
+	model   string          // the agent's name for it
 }
 
 // run prompts the agent until there is an ending.
@@ -116,7 +116,7 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 	}
 }
 
-// begin starts a session or takes one up, and returns what is said first, and why.
+// begin starts or resumes a session, and returns the first message and its kind.
 func (c *conversation) begin() (next, why string, err error) {
 	if c.Old == nil {
 		err = c.start()
@@ -135,8 +135,8 @@ func (c *conversation) isOtherAgent() bool {
 	return c.Old != nil && c.Old.Opened.Agent != "" && c.Old.Opened.Agent != c.Agent
 }
 
-// recall finds in the journal what was said to the session and did not reach an
-// agent, as far as is known: it was stopped before, or nothing came of it.
+// recall finds in the journal the messages that are not known to have reached an agent: the
+// agent was stopped before, or did nothing.
 func (c *conversation) recall() error {
 	n := len(c.Old.Messages)
 	said, err := agent.LoadMessages(c.store, c.Old.Messages[n-min(n, c.Old.Unheard):])
@@ -151,15 +151,15 @@ func (c *conversation) recall() error {
 	return nil
 }
 
-// noteUndelivered notes a message of ours that the agent has to be told, once.
+// noteUndelivered stores a message of Nexus that still has to be delivered, once.
 func (c *conversation) noteUndelivered(text string) {
 	if text != "" && !slices.Contains(c.missed, text) {
 		c.missed = append(c.missed, text)
 	}
 }
 
-// continueMessage returns what is said where a session continues that was told already what
-// to do. It is nothing where no agent was there yet: it is told that for the first time.
+// continueMessage returns the message for continuing a session that already received its task.
+// It is "" if no agent received the task: then the task is sent.
 func (c *conversation) continueMessage() (next, why string) {
 	first := c.first()
 	switch {
@@ -175,7 +175,7 @@ func (c *conversation) continueMessage() (next, why string) {
 	}
 }
 
-// first returns what the session was told first.
+// first returns the first message of the session.
 func (c *conversation) first() string {
 	if c.Old == nil {
 		return c.Next
@@ -186,8 +186,8 @@ func (c *conversation) first() string {
 	return c.Told()
 }
 
-// fresh returns what a new conversation begins with: the session so far, where it
-// is not the first one, and what it is told now.
+// fresh returns the first message of a new conversation: a summary of the session so far, if
+// it is not the first conversation, and the current message.
 func (c *conversation) fresh(text string) string {
 	parts := []string{strings.TrimSpace(c.Guide)}
 	if first := c.first(); first != "" && !strings.Contains(text, first) {
@@ -215,7 +215,7 @@ func (c *conversation) start() error {
 	return nil
 }
 
-// spent returns an ending when a limit of the session is used up.
+// spent returns an ending if a limit of the session is reached.
 func (c *conversation) spent() *ending {
 	switch {
 	case c.Limits.Turns > 0 && c.turn >= c.Limits.Turns:
@@ -228,8 +228,8 @@ func (c *conversation) spent() *ending {
 	return nil
 }
 
-// reserve asks for permission to spend the most that a prompt may cost, and adds
-// what people said meanwhile.
+// reserve requests permission to spend the most that a prompt may cost, and adds people's
+// guidance to the prompt.
 func (c *conversation) reserve(ctx context.Context) (id string, err error) {
 	id = fmt.Sprintf("%s#%d.%s", c.Session, c.turn+1, agent.Mark(c.Draw, string(c.Session)))
 	done := c.facts
@@ -250,7 +250,7 @@ func (c *conversation) reserve(ctx context.Context) (id string, err error) {
 	return id, c.record(ctx)
 }
 
-// prompt has the agent work on one message, and settles what that cost.
+// prompt sends one message to the agent, and settles the cost.
 func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.PromptResult, error) {
 	resume := c.opened.ID != "" && c.agent.Resumes()
 	p := agentcli.Prompt{Text: text, ID: c.opened.ID, Resume: resume, Money: c.Money, Permit: c.permit, Heard: c.recordEvent}
@@ -285,18 +285,18 @@ func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.Pr
 	case errors.Is(cause, errNoRequest):
 		ended.Fault, ended.Why, err = nexus.FaultSetup, cause.Error(), nil
 	}
-	// A program that prints text is not heard at work, only what is left of it.
+	// A program that prints text reports no activity, only its final text.
 	c.heard = c.heard || ended.Text != "" || ended.Fault == "" && err == nil
 	return ended, errors.Join(err, c.settle(ctx, ended, id))
 }
 
-// firstRequest is how long a program may take until it asks for a host, which each does
-// that talks to a model.
+// firstRequest limits the time until a program requests its first host, as every program that
+// calls a model must do.
 const firstRequest = 2 * time.Minute
 
 var errNoRequest = fmt.Errorf("it asked for no host in %s, though its model is on one: it may look for the model elsewhere, or not use the proxy of its environment", firstRequest)
 
-// watchRequests ends the prompt under way if the program asks for no host in time. The watch
+// watchRequests ends the current prompt if the program requests no host in time. The watch
 // ends when stop is called.
 func (c *conversation) watchRequests() (stop func()) {
 	if c.Asked == nil || c.Asked() > 0 {
@@ -311,8 +311,7 @@ func (c *conversation) watchRequests() (stop func()) {
 	return func() { t.Stop() }
 }
 
-// settle records how a prompt ended and what it used, also when the session was
-// stopped.
+// settle records the end and the usage of a prompt, also if the session was stopped.
 func (c *conversation) settle(ctx context.Context, ended agentcli.PromptResult, id string) error {
 	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), recordTime, errRecord)
 	defer stop()
@@ -355,10 +354,10 @@ func (c *conversation) settle(ctx context.Context, ended agentcli.PromptResult, 
 	return c.record(ctx)
 }
 
-// price returns what a prompt cost: what the agent counted, else its tokens by
-// the table. One that counted nothing, because it was stopped before or never
-// does, is taken to have used all that was set aside, unless it did nothing:
-// nothing else would stop an agent that does not count.
+// price returns the cost of a prompt: the agent's own count, or its tokens by the price table.
+// If the agent counted nothing, because it was stopped before or never counts, the whole
+// reservation counts as used, unless the agent did nothing: otherwise an agent that does not
+// count would have no limit.
 func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.PromptResult) (m nexus.Money, estimated bool) {
 	switch {
 	case counted > 0:
@@ -383,13 +382,13 @@ func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.
 	}
 }
 
-// unheard reports whether an agent that was stopped may have worked though nothing was
-// heard of it: one without a stream prints what it did at its end.
+// unheard reports whether a stopped agent may have worked without reporting it: an agent
+// without a stream prints its activity at its end.
 func (c *conversation) unheard(f nexus.Fault) bool {
 	return !c.agent.Tells() && slices.Contains([]nexus.Fault{nexus.FaultSilent, nexus.FaultTime, nexus.FaultStopped}, f)
 }
 
-// submission is what a role without a schema of its own submits.
+// submission is the submission of roles without their own schema.
 type submission struct {
 	Summary string `json:"summary"`
 	Status  string `json:"status"`
@@ -421,15 +420,15 @@ func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) 
 	return end, c.record(ctx)
 }
 
-// maxWhy is how many characters of an answer to a comment are kept.
+// maxWhy limits the stored characters of an answer to a comment.
 const maxWhy = 1000
 
-// say adds a message of ours.
+// say adds a message of Nexus.
 func (c *conversation) say(text, why string, request int64) error {
 	return c.deliver(text, why, agent.Guidance{Seq: request})
 }
 
-// deliver adds a message that says what people left.
+// deliver adds a message that delivers people's guidance.
 func (c *conversation) deliver(text, why string, g agent.Guidance) error {
 	hash, err := agent.KeepMessage(c.store, llm.UserMessage(text))
 	if err != nil {
@@ -442,12 +441,12 @@ func (c *conversation) deliver(text, why string, g agent.Guidance) error {
 	c.facts = append(c.facts, nexus.PromptSent{
 		Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.PlacesOf(g.Comments), Memory: c.Memory, Manifest: manifest,
 	})
-	c.Memory, c.Items = nil, nil // of the first message only
+	c.Memory, c.Items = nil, nil // they belong to the first message only
 	c.noteUndelivered(text)
 	return nil
 }
 
-// record appends the facts that have gathered.
+// record appends the collected facts to the journal.
 func (c *conversation) record(ctx context.Context) error {
 	if len(c.facts) == 0 {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// recordEvent records what the agent does.
+// recordEvent records an event of the agent.
 func (c *conversation) recordEvent(ctx context.Context, e stream.Event) error {
 	switch e.Kind {
 	case stream.Opened:
@@ -25,7 +25,7 @@ func (c *conversation) recordEvent(ctx context.Context, e stream.Event) error {
 		}
 		f := nexus.AgentOpened{Session: c.Session, Agent: c.Agent, ID: e.ID, Resumed: e.ID == c.opened.ID, Model: e.Model, Version: e.Version}
 		if e.ID != c.opened.ID {
-			c.closed = nexus.AgentEnded{} // its counts start again
+			c.closed = nexus.AgentEnded{} // the program's counts start again
 		}
 		c.opened = f
 		c.facts = append(c.facts, f)
@@ -57,7 +57,8 @@ func (c *conversation) recordMessage(ctx context.Context, e stream.Event) error 
 	}
 	stop := "end"
 	if c.Submit != nil {
-		c.texts = append(c.texts, e.Text[:min(len(e.Text), maxMessage+1)]) // too long to be read, still
+		// too long to be parsed, still
+		c.texts = append(c.texts, e.Text[:min(len(e.Text), maxMessage+1)])
 		c.texts = c.texts[max(len(c.texts)-maxTexts, 0):]
 	}
 	if len(e.Calls) > 0 {
@@ -81,8 +82,8 @@ func (c *conversation) recordMessage(ctx context.Context, e stream.Event) error 
 	return c.record(ctx)
 }
 
-// name returns the identifier of a call in the session. Codex counts its calls
-// anew whenever it is started.
+// name returns the ID of a call in the session. Codex numbers its calls anew whenever it is
+// started.
 func (c *conversation) name(id string) string {
 	if c.Old != nil || c.seen[id] {
 		return fmt.Sprintf("%s.%d", id, c.turn+1)
@@ -95,7 +96,7 @@ func (c *conversation) name(id string) string {
 func (c *conversation) answered(ctx context.Context, e stream.Event) error {
 	was, ok := c.calls[e.ID]
 	if !ok {
-		return nil // of a call that was not seen, which the transcript could not pair
+		return nil // the result of an unknown call, which the transcript could not pair
 	}
 	delete(c.calls, e.ID)
 	text := sanitize.Cut(e.Text, maxShown)
@@ -121,8 +122,8 @@ func (c *conversation) answered(ctx context.Context, e stream.Event) error {
 	return c.record(ctx)
 }
 
-// answers adds the message with the results of the last turn. A call that was
-// never answered, because the agent was stopped, is answered so.
+// answers adds the message with the results of the last turn. A call without a result, because
+// the agent was stopped, gets a result that states this.
 func (c *conversation) answers() error {
 	for _, id := range slices.Sorted(maps.Keys(c.calls)) {
 		was := c.calls[id]
@@ -142,7 +143,7 @@ func (c *conversation) answers() error {
 	return err
 }
 
-// pin keeps the tree as it is.
+// pin takes a snapshot of the tree.
 func (c *conversation) pin(ctx context.Context) error {
 	if c.Snapshot == nil {
 		return nil
@@ -156,8 +157,8 @@ func (c *conversation) pin(ctx context.Context) error {
 	return nil
 }
 
-// permit judges a call that the agent asks for. A call that the stream has not
-// told about yet is told here.
+// permit decides whether the agent may make a call. A call that the stream has not reported
+// yet is recorded here.
 func (c *conversation) permit(ctx context.Context, asked stream.Call) string {
 	release := c.clock.hold() // the policy may ask a person
 	j, why := c.Permit(ctx, asked)
@@ -169,14 +170,14 @@ func (c *conversation) permit(ctx context.Context, asked stream.Call) string {
 		}
 		was = c.calls[asked.ID]
 	}
-	if !was.judged.Refused { // one that is made all the same was refused
+	if !was.judged.Refused { // a refused call that runs all the same stays refused
 		was.judged = j
 	}
 	c.calls[asked.ID] = was
 	return why
 }
 
-// reads reports whether a tool of an agent is known to change no file.
+// reads reports whether an agent's tool is known to change no file.
 func reads(tool string) bool {
 	return slices.Contains([]string{
 		"Read", "Grep", "Glob", "LS", "TodoWrite", "WebFetch", "WebSearch", "AskUserQuestion", "web_search",
@@ -185,7 +186,7 @@ func reads(tool string) bool {
 	}, tool)
 }
 
-// about says in a line what a call is about.
+// about describes a call in one line.
 func about(c stream.Call) string {
 	var in map[string]json.RawMessage
 	if json.Unmarshal(c.Input, &in) != nil {
@@ -200,7 +201,7 @@ func about(c stream.Call) string {
 	return ""
 }
 
-// short returns an input that is not too long to be kept.
+// short returns an input, or a short replacement if it is too long to be stored.
 func short(input json.RawMessage) json.RawMessage {
 	if len(input) <= maxShown {
 		return input

@@ -1,13 +1,12 @@
-// Package external runs sessions with coding agents of other makers, such as
-// Claude Code: Nexus writes the task, the agent works in the worktree, and
-// the gates judge what the tree holds. Nothing that the agent says counts.
+// Package external runs sessions with external coding agents, such as Claude Code: Nexus
+// writes the task, the agent works in the worktree, and the gates judge the resulting tree.
+// The agent's own claims have no effect.
 //
-//	reserve ─▶ prompt ─▶ what it does, as facts ─▶ how it ended ─▶ done, again, or over
+//	reserve ─▶ prompt ─▶ its activity, as facts ─▶ its end ─▶ done, again, or over
 //
-// Each of its messages and calls is recorded as those of our own agents are,
-// so that whoever shows a session shows these too. Its own conversation has
-// an identifier, which is a fact: the next round, and the process that
-// continues after a crash, resume it.
+// Each of its messages and calls is recorded in the form of our own agents' facts, so that
+// every view of a session shows these too. Its own conversation has an ID, which is recorded
+// as a fact: the next round, and the process that continues after a crash, resume it.
 package external
 
 import (
@@ -22,70 +21,69 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// Agent is another maker's agent in a worktree, opened for one session.
+// Agent is an external agent in a worktree, opened for one session.
 type Agent interface {
-	// Prompt tells it something and returns when it is done with that, with what
-	// it used. What it does and asks meanwhile goes to the prompt's functions;
-	// when ctx ends, it is stopped.
+	// Prompt sends it a message and returns its usage when it is done. Its activity and its
+	// questions go to the prompt's functions; when ctx ends, it is stopped.
 	Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.PromptResult, error)
-	// NewID returns an identifier for a new conversation, empty where the agent
-	// makes one itself.
+	// NewID returns an ID for a new conversation, or "" if the agent creates one itself.
 	NewID() string
-	// Resumes reports whether it can continue with a conversation.
+	// Resumes reports whether it can resume a conversation.
 	Resumes() bool
-	// Tells reports whether it says what it does while it works, and not only at
-	// its end.
+	// Tells reports whether it reports its activity while it works, and not only at its end.
 	Tells() bool
 }
 
-// Brief says who works on what, and within which limits.
+// Brief describes a stretch of a session: agent, task, and limits.
 type Brief struct {
-	Agent    string // its name
+	Agent    string // name of the agent
 	Session  nexus.SessionID
 	Attempt  nexus.AttemptID
 	Task     nexus.TaskID
 	Role     nexus.Role
-	Model    string   // agent/model, for the books
-	Others   []string // what may do the session in its place, best first
+	Model    string   // agent/model, for accounting
+	Others   []string // replacements for the agent, best first
 	Tier     nexus.Tier
-	Guide    string             // what a new conversation begins with
-	Next     string             // what is said; empty: continue where it stopped
+	Guide    string             // text at the beginning of a new conversation
+	Next     string             // the message; empty: continue the session
 	Why      string             // brief or repair
-	Memory   []nexus.Remembered // what of the repository's memory Next shows
-	Delivers agent.Guidance     // what people left that Next delivers; zero: nothing
-	Items    []nexus.PromptItem // what Next is made of, and at first all that is sent before it
-	Old      *state.Session     // as the journal has it; nil: a new one
-	Told     func() string      // what the session was told first
-	Earlier  func() string      // the session so far in a few lines, for a new conversation
+	Memory   []nexus.Remembered // entries of the repository's memory that Next shows
+	Delivers agent.Guidance     // guidance that Next delivers; zero: none
+	Items    []nexus.PromptItem // the items of Next, and at first of everything sent before it
+	Old      *state.Session     // the session in the journal; nil: a new one
+	Told     func() string      // the first message of the session
+	Earlier  func() string      // a short summary of the session so far, for a new conversation
 	Limits   nexus.Limits
-	Left     func() time.Duration // of the task's time; nil: no end
+	Left     func() time.Duration // time left of the task; nil: no end
 	Money    nexus.Money          // most that one prompt may cost; 0: it is paid by subscription
 
-	// Submit reads what the agent submits out of its last message. An error is
-	// told to the agent, which is asked again; nil takes the message as a summary.
+	// Submit extracts the submission from the agent's last message. An error is sent to the
+	// agent, which is asked again; nil accepts the message as a summary.
 	Submit func(text string) (json.RawMessage, error)
-	Price  func(model string, u nexus.Usage) (nexus.Money, bool) // what tokens cost where the agent does not count money
+	// cost of tokens if the agent does not count money
+	Price  func(model string, u nexus.Usage) (nexus.Money, bool)
 	Permit func(ctx context.Context, c stream.Call) (j nexus.Judgement, refused string)
-	// Ask asks a person in the agent's name. Nil: nobody is asked.
+	// Ask asks a person in the agent's name. Nil: questions are not asked.
 	Ask    func(ctx context.Context, q agentcli.Question) (answer string, err error)
-	Settle func(ctx context.Context) error // puts the tree in order after a prompt, before it is pinned
-	// Ready gives it the user's login before each prompt, and reports whether that
-	// is another one; may be nil.
-	Ready    func() (fresh bool, err error)
-	Renewed  func() []nexus.AgentRenewed // since it was asked last; may be nil
-	Reached  func() []nexus.HostReached
-	Asked    func() int                      // connections to hosts that it asked for so far; nil: nobody knows
-	News     func(f nexus.AgentLimited) bool // reports whether that is not known yet; nil: nobody wants to know
+	Settle func(ctx context.Context) error // cleans up the tree after a prompt, before its snapshot
+	// Ready copies the user's login to the agent before each prompt, and reports whether it
+	// changed; may be nil.
+	Ready   func() (fresh bool, err error)
+	Renewed func() []nexus.AgentRenewed // since the last call; may be nil
+	Reached func() []nexus.HostReached
+	// number of connections that it requested so far; nil: unknown
+	Asked    func() int
+	News     func(f nexus.AgentLimited) bool // reports whether that is new; nil: not used
 	Snapshot func(ctx context.Context) (nexus.TreeSnapshotted, error)
 	Spare    func(context.Context) (context.Context, context.CancelFunc)
 	Now      func() time.Time
 	Draw     func(name string) uint64
 }
 
-// Run lets the agent work until it is done or can continue no longer. An error means
-// that the machinery failed, that a person has to do something, or, when ctx
-// ended, is the cause; the session can be continued then. With a
-// [schedule.OtherModelError], one of the others is to continue with it.
+// Run lets the agent work until it is done or cannot continue. An error means that the
+// machinery failed, that a person has to act, or, when ctx ended, is the cause; the session
+// can be continued then. With a [schedule.OtherModelError], one of the others is to continue
+// with it.
 func Run(ctx context.Context, a Agent, b Brief, d agent.Recorder, s agent.Store) (agent.Outcome, error) {
 	c := &conversation{
 		Brief: b, agent: a, desk: d, store: s,
@@ -93,7 +91,8 @@ func Run(ctx context.Context, a Agent, b Brief, d agent.Recorder, s agent.Store)
 	}
 	if b.Old != nil {
 		if b.Old.Over && b.Next == "" {
-			return agent.Outcome{Outcome: b.Old.Outcome, Why: b.Old.Why}, nil // its end is recorded
+			// the end of the session is recorded
+			return agent.Outcome{Outcome: b.Old.Outcome, Why: b.Old.Why}, nil
 		}
 		c.turn, c.left = b.Old.Turns, b.Limits.SessionTime-b.Old.Elapsed
 		if !c.isOtherAgent() {
@@ -111,7 +110,7 @@ func Run(ctx context.Context, a Agent, b Brief, d agent.Recorder, s agent.Store)
 	return out, err
 }
 
-// ending is why the session ends.
+// ending is the reason for which the session ends.
 type ending struct {
 	outcome nexus.Outcome
 	why     string

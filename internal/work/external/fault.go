@@ -11,16 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// tries is how often a fault may happen in a stretch before the session ends.
+// tries limits how often a fault may happen in a stretch before the session ends.
 const tries = 3
 
-// rests is how long the first wait for a provider is that does not answer; each
-// further one is twice as long.
+// rests is the first wait for a provider that does not answer; each further wait is twice as
+// long.
 const rests = 5 * time.Second
 
-// handlePromptEnd decides what follows from how a prompt ended: an end of the session, what
-// is said next, or an error that a person has to look at. An agent that did not hear
-// what was said is told nothing else next, but all of that again.
+// handlePromptEnd returns the consequence of a prompt's end: an end of the session, the next
+// message, or an error that needs a person. If the message did not reach the agent, the whole
+// message is sent again.
 func (c *conversation) handlePromptEnd(ctx context.Context, e agentcli.PromptResult, said string) (end *ending, again string, err error) {
 	if e.Fault == "" {
 		return c.submit(e.Text)
@@ -46,7 +46,8 @@ func (c *conversation) handlePromptEnd(ctx context.Context, e agentcli.PromptRes
 		return nil, "", c.person(nexus.CodeInvalidConfig, why,
 			"Check agents."+c.Agent+" in your config.toml; nexus agents shows what is installed. Then run nexus resume.")
 	case nexus.FaultQuota:
-		if c.Money > 0 && !e.Until.After(c.Now()) && n <= tries { // who pays by use has limits by the minute
+		// accounts that are paid by use have limits per minute
+		if c.Money > 0 && !e.Until.After(c.Now()) && n <= tries {
 			return nil, again, c.waitBeforeRetry(ctx, n, "rate limit", e)
 		}
 		return nil, quota, c.quota(ctx, e)
@@ -58,7 +59,7 @@ func (c *conversation) handlePromptEnd(ctx context.Context, e agentcli.PromptRes
 		if n >= tries {
 			return &ending{outcome: nexus.Exhausted, why: why}, "", nil
 		}
-		c.opened.ID = "" // a new conversation, which gets the notes of this one
+		c.opened.ID = "" // a new conversation, which receives a summary of this one
 		return nil, said, nil
 	case nexus.FaultOverload:
 		if n > tries {
@@ -73,13 +74,14 @@ func (c *conversation) handlePromptEnd(ctx context.Context, e agentcli.PromptRes
 	}
 }
 
-// submit ends the session with what the agent submits, or asks for it again.
+// submit ends the session with the agent's submission, or asks for it again.
 func (c *conversation) submit(text string) (*ending, string, error) {
 	if c.Submit == nil {
 		return &ending{outcome: nexus.Accepted, text: text}, "", nil
 	}
 	result, err := c.Submit(text)
-	// Programs add notices after it. A later object that does not fit is not one.
+	// Programs add notices after the submission. A later object that does not fit is not a
+	// notice.
 	for i := len(c.texts) - 1; i >= 0 && errors.Is(err, errNoObject); i-- {
 		text = c.texts[i]
 		result, err = c.Submit(text)
@@ -98,13 +100,14 @@ func (c *conversation) person(code nexus.Code, message, hint string) error {
 	return &nexus.Error{Code: code, Message: message, Hint: hint}
 }
 
-// hour is how long an account is left alone that does not say until when.
+// hour is how long an account is not called if it reports no end of its limit.
 const hour = time.Hour
 
-// longestQuota is the most that an account is left alone: no plan has a longer window.
+// longestQuota limits how long an account is not called: no plan has a longer window.
 const longestQuota = 31 * 24 * time.Hour
 
-// quota parks the agent's account. Whoever asks for permission to prompt it waits.
+// quota records that the agent's account has no quota. Requests for permission to prompt it
+// wait.
 func (c *conversation) quota(ctx context.Context, e agentcli.PromptResult) error {
 	until, why := e.Until, prompt.Line(e.Why)
 	switch most := c.Now().Add(longestQuota); {
@@ -117,7 +120,7 @@ func (c *conversation) quota(ctx context.Context, e agentcli.PromptResult) error
 	return c.record(ctx)
 }
 
-// waitBeforeRetry waits before a prompt is made again.
+// waitBeforeRetry waits before a prompt is repeated.
 func (c *conversation) waitBeforeRetry(ctx context.Context, n int, why string, e agentcli.PromptResult) error {
 	wait := rests << (n - 1)
 	c.facts = append(c.facts, nexus.CallDelayed{

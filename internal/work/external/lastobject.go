@@ -7,22 +7,21 @@ import (
 )
 
 const (
-	maxMessage = 1 << 20 // bytes of a message in which something to submit is looked for
-	maxTexts   = 32      // messages after the last call of a prompt that are looked through
+	maxMessage = 1 << 20 // bytes of a message that are searched for a submission
+	maxTexts   = 32      // messages after the last call of a prompt that are searched
 	maxRead    = 8 << 20 // bytes that are read again for braces that start no object
 )
 
-// errNoObject says that a message holds nothing that could be submitted.
+// errNoObject means that a message contains no submission.
 var errNoObject = errors.New("there is no JSON object in it")
 
-// errBroken says that a message ends with something to submit that is no JSON. It
-// is not what an earlier message holds: that may say the opposite.
+// errBroken means that a message ends with a submission that is no valid JSON. An earlier
+// message is no replacement: it may contain the opposite.
 var errBroken = errors.New("its last JSON object is cut or has an error")
 
-// Object returns the last JSON object of a message, if it fits. Agents put it in a
-// block of code, alone, or after some words. One before it does not count, even
-// where the last one does not fit or cannot be read: the agent may have changed its
-// mind.
+// Object returns the last JSON object of a message, if it fits. Agents put it in a code block,
+// alone, or after some words. An earlier object does not count, even if the last one does not
+// fit or cannot be read: the agent may have changed its mind.
 func Object(text string, fits func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	if len(text) > maxMessage {
 		return nil, errors.New("it is longer than a megabyte")
@@ -37,14 +36,14 @@ func Object(text string, fits func(json.RawMessage) (json.RawMessage, error)) (j
 	return fits(last)
 }
 
-// lastObject returns the last JSON object of a text that is in no other, and whether
-// one that cannot be read comes after it or is around it. A text that is made to
-// take long is read in part.
+// lastObject returns the last JSON object of a text that is not nested in another one, and
+// whether an unreadable one comes after it or is around it. If a text is built to take long,
+// only a part of it is read.
 func lastObject(text string) (last json.RawMessage, broken bool) {
-	at, until := 0, 0 // where text begins, and up to where a broken one reaches at least
+	at, until := 0, 0 // offset of text, and least end of a broken object
 	for read := 0; ; {
 		if read >= maxRead {
-			return last, true // what is not read may be one
+			return last, true // the unread part may contain one
 		}
 		i := strings.IndexByte(text, '{')
 		if i < 0 {
@@ -58,7 +57,8 @@ func lastObject(text string) (last json.RawMessage, broken bool) {
 			if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
 				reached = int(bad.Offset)
 			}
-			if strings.HasPrefix(strings.TrimLeft(text[1:], " \t\r\n"), `"`) { // else a brace of something else
+			// otherwise the brace does not begin an object
+			if strings.HasPrefix(strings.TrimLeft(text[1:], " \t\r\n"), `"`) {
 				broken, until = true, max(until, at+reached)
 			}
 			read += reached
@@ -74,8 +74,8 @@ func lastObject(text string) (last json.RawMessage, broken bool) {
 	return last, broken
 }
 
-// first returns the first character of a text that is no space, which is one byte
-// where it matters.
+// first returns the first character of a text that is no space; it is a single byte in all
+// cases that matter.
 func first(text string) string {
 	text = strings.TrimLeft(text, " \t\r\n")
 	return text[:min(len(text), 1)]

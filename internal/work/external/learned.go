@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// maxLearned is how many bytes of what an agent learned are kept.
+// maxLearned limits the stored bytes of an agent's lessons.
 const maxLearned = 16 << 10
 
-// learned takes what an agent learned out of its last message, or one of those before it
-// where a program added a notice. What cannot be read is nothing, and stays in the text.
+// learned extracts an agent's lessons from its last message, or an earlier one if a program
+// added a notice. Unreadable lessons are ignored and stay in the text.
 func (c *conversation) learned(text string) (rest string, found json.RawMessage) {
 	if rest, found = Learned(text); found != nil {
 		return rest, found
@@ -24,8 +24,8 @@ func (c *conversation) learned(text string) (rest string, found json.RawMessage)
 	return text, nil
 }
 
-// Learned returns a message without the object that says what its author learned, and
-// the list of that; nil where the last object of the message is none.
+// Learned returns a message without the object that contains its author's lessons, and the
+// list of lessons; nil if the last object of the message is not such an object.
 func Learned(text string) (rest string, found json.RawMessage) {
 	if len(text) > maxMessage || !strings.Contains(text, `"learned"`) {
 		return text, nil

@@ -9,22 +9,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// clock ends a prompt when the session's time or the task's is up. It stands still
-// while a person is asked: the agent cannot work then.
+// clock ends a prompt when the session's or the task's time is over. It is paused while a
+// person is asked: the agent cannot work then.
 type clock struct {
-	session *time.Duration       // left of the session's time; nil: no end
-	task    func() time.Duration // left of the task's; nil: no end
+	session *time.Duration       // rest of the session's time; nil: no end
+	task    func() time.Duration // rest of the task's time; nil: no end
 	now     func() time.Time
 	end     context.CancelCauseFunc
 
-	mu     sync.Mutex // guards what follows: an agent may ask from any goroutine
-	held   int        // people who are asked
+	mu     sync.Mutex // guards the fields below: an agent may ask from any goroutine
+	held   int        // number of open questions to people
 	over   bool
 	since  time.Time
 	timers []*time.Timer
 }
 
-// bound starts the clock of a prompt, which its context ends with.
+// bound starts the clock of a prompt, which ends when ctx does.
 func (c *conversation) bound(ctx context.Context) context.Context {
 	ctx, end := context.WithCancelCause(ctx)
 	c.clock = &clock{task: c.Left, now: c.Now, end: end}
@@ -35,7 +35,7 @@ func (c *conversation) bound(ctx context.Context) context.Context {
 	return ctx
 }
 
-// run lets the clock run. The caller has mu, or nobody else has the clock.
+// run starts the clock. The caller has locked mu, or is the only user.
 func (k *clock) run() {
 	k.since = k.now()
 	if k.session != nil {
@@ -46,7 +46,8 @@ func (k *clock) run() {
 	}
 }
 
-// halt stops it, and takes what passed off the session's time. The caller has mu.
+// halt stops the clock, and subtracts the elapsed time from the session's time. The caller has
+// locked mu.
 func (k *clock) halt() {
 	for _, t := range k.timers {
 		t.Stop()
@@ -57,7 +58,7 @@ func (k *clock) halt() {
 	}
 }
 
-// hold stops the clock until what it returns is called.
+// hold pauses the clock until release is called.
 func (k *clock) hold() (release func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -73,7 +74,7 @@ func (k *clock) hold() (release func()) {
 	}
 }
 
-// stop ends it with the prompt.
+// stop ends the clock with the prompt.
 func (k *clock) stop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -84,7 +85,7 @@ func (k *clock) stop() {
 	k.end(context.Canceled)
 }
 
-// ask has a person asked while the clock stands still.
+// ask asks a person while the clock is paused.
 func (c *conversation) ask(ctx context.Context, q agentcli.Question) (string, error) {
 	defer c.clock.hold()()
 	return c.Ask(ctx, q)

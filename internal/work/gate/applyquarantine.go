@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// applyQuarantine lets failures of tests in quarantine not count. Where a runner failed
-// more tests than it named, nobody knows whether those are all, and where no
-// other test passed, nothing was shown.
+// applyQuarantine ignores failures of tests in quarantine. If a runner counts more failed
+// tests than it names, the list may be incomplete, and if no other test passed, the gate
+// proves nothing.
 func (r Runner) applyQuarantine(g Gate, raw, e nexus.Evidence) nexus.Evidence {
 	if len(r.Quarantine.List) == 0 || !g.Tests {
 		return e
@@ -27,8 +27,8 @@ func (r Runner) applyQuarantine(g Gate, raw, e nexus.Evidence) nexus.Evidence {
 	return spared
 }
 
-// named counts the tests that findings name. Of Go, a test with a subtest that
-// fails fails, too, and is not named.
+// named counts the tests that findings name. In Go, a test with a subtest that fails fails,
+// too, and is not named.
 func named(e nexus.Evidence) int {
 	tests := map[string]bool{}
 	for _, f := range e.Findings {

@@ -15,26 +15,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Bounds of putting things right: what takes longer is left to the agent.
+// Limits of automatic fixes: longer work is left to the agent.
 const (
-	maxFixTime  = 2 * time.Minute // of one command
-	maxFixFiles = 200             // that one command is given
-	maxFixBytes = 4 << 20         // of a file that is watched
+	maxFixTime  = 2 * time.Minute // time limit of one command
+	maxFixFiles = 200             // files per command
+	maxFixBytes = 4 << 20         // largest file that is guarded, in bytes
 )
 
 // ChangedFile is a file of a change.
 type ChangedFile struct {
 	Path string // relative to the tree, with slashes
-	New  bool   // the change brought it
+	New  bool   // the change added it
 }
 
-// AutoFixResult is what was put right.
+// AutoFixResult describes automatic fixes.
 type AutoFixResult struct {
-	Files    []string // that are not as they were
-	Commands []string // that did it
+	Files    []string // changed files
+	Commands []string // commands that changed them
 }
 
-// String says it in a line, empty where nothing was put right.
+// String returns the result as one line, or "" if nothing was fixed.
 func (d AutoFixResult) String() string {
 	if len(d.Files) == 0 {
 		return ""
@@ -42,8 +42,8 @@ func (d AutoFixResult) String() string {
 	return strings.Join(d.Files, ", ") + " by " + strings.Join(d.Commands, "; ")
 }
 
-// fixCommands returns the commands that put files right, in the order of the
-// gates that would find fault with them.
+// fixCommands returns the commands that fix files, in the order of the gates that would report
+// them.
 func fixCommands(dir string, gates []Gate, files []ChangedFile) []Gate {
 	var all []Gate
 	for _, g := range gates {
@@ -58,7 +58,7 @@ func fixCommands(dir string, gates []Gate, files []ChangedFile) []Gate {
 	return all
 }
 
-// fixCommand fills the files into a fixer's command, nil where there are none.
+// fixCommand adds the files to a fixer's command; nil if there are none.
 func fixCommand(f stack.Fixer, files []string) []string {
 	if len(files) == 0 {
 		return nil
@@ -82,7 +82,7 @@ func fixCommand(f stack.Fixer, files []string) []string {
 	return words
 }
 
-// fixableFiles returns the files that a fixer is for, as seen from its directory.
+// fixableFiles returns the files for a fixer, relative to its directory.
 func fixableFiles(dir string, g Gate, f stack.Fixer, files []ChangedFile) []string {
 	var all []string
 	for _, c := range files {
@@ -100,9 +100,9 @@ func fixableFiles(dir string, g Gate, f stack.Fixer, files []ChangedFile) []stri
 	return all[:min(len(all), maxFixFiles)]
 }
 
-// AutoFix puts the files of a change right. A command that cannot be started, or
-// does not end, puts nothing right; what one changes besides is put back. An
-// error is the machinery's.
+// AutoFix fixes the files of a change. A command that cannot be started, or does not end,
+// fixes nothing; its changes to other files are reverted. An error means that the machinery
+// failed.
 func AutoFix(ctx context.Context, r Runner, t Tree, gates []Gate, files []ChangedFile) (AutoFixResult, error) {
 	var d AutoFixResult
 	commands := fixCommands(t.Dir, gates, files)
@@ -137,12 +137,12 @@ func AutoFix(ctx context.Context, r Runner, t Tree, gates []Gate, files []Change
 	return d, nil
 }
 
-// fixGuard knows the files in the directories of a change as they were.
+// fixGuard stores the original files in the directories of a change.
 type fixGuard struct {
 	root *os.Root
 	dirs []string
 	was  map[string][]byte
-	mine map[string]bool // of the change
+	mine map[string]bool // the files of the change
 }
 
 func watchFiles(dir string, files []ChangedFile) (*fixGuard, error) {
@@ -169,8 +169,8 @@ func (w *fixGuard) now() map[string][]byte {
 		if err != nil {
 			continue // a directory that was deleted
 		}
-		entries, _ := f.ReadDir(-1) // what cannot be read is not watched
-		_ = f.Close()               // only read
+		entries, _ := f.ReadDir(-1) // unreadable files are not guarded
+		_ = f.Close()               // it was opened for reading only
 		for _, e := range entries {
 			name := path.Join(dir, e.Name())
 			info, err := w.root.Lstat(name)
@@ -185,7 +185,7 @@ func (w *fixGuard) now() map[string][]byte {
 	return all
 }
 
-// restore puts the files back that back says, and those that are gone.
+// restore restores the files that back selects, and deleted files.
 func (w *fixGuard) restore(back func(name string) bool) error {
 	now := w.now()
 	var err error
@@ -196,13 +196,13 @@ func (w *fixGuard) restore(back func(name string) bool) error {
 	}
 	for name := range now {
 		if _, ok := w.was[name]; !ok {
-			err = errors.Join(err, w.root.Remove(name)) // a formatter makes no files
+			err = errors.Join(err, w.root.Remove(name)) // a formatter creates no files
 		}
 	}
 	return err
 }
 
-// settle takes the files as they are now, and returns those that changed.
+// settle accepts the files as they are now, and returns those that changed.
 func (w *fixGuard) settle() []string {
 	now := w.now()
 	var changed []string

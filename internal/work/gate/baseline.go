@@ -12,14 +12,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// AgainstBase weighs what a gate says now against what it said about the base: only
-// what got worse counts. Two findings are the same when gate, code, file, test
-// and message agree; lines, addresses and durations may differ. Where nothing
-// is new the gate has passed, and Why says what was there before.
+// AgainstBase compares a gate's result with its result on the base: only regressions count.
+// Two findings are the same when gate, code, file, test and message agree; lines, addresses
+// and durations may differ. If nothing is new, the gate has passed, and Why lists the earlier
+// findings.
 //
-// The tests that one of the wants names are held to it whatever they were on
-// the base. Where a gate passes and fewer tests ran, a finding says so, which
-// is no failure: somebody has to say why.
+// Tests that are named in wants must pass, whatever their result on the base. If a gate passes
+// and fewer tests ran, a finding reports that, which is no failure: the author must explain
+// it.
 func AgainstBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	e := compareWithBase(base, now, wants)
 	was, is := base.Counts.Passed+base.Counts.Failed, e.Counts.Passed+e.Counts.Failed
@@ -34,7 +34,7 @@ func AgainstBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 
 func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	if base.Gate != now.Gate || base.Tree == "" {
-		base = nexus.Evidence{} // nothing was there before
+		base = nexus.Evidence{} // there were no earlier results
 	}
 	if now.State == nexus.NotRun && ranNothing(now) && base.State == nexus.Fail && ranNothing(base) {
 		base.State = nexus.NotRun // earlier versions had another word for it
@@ -43,15 +43,16 @@ func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 		return e
 	}
 	switch {
-	case lacksTool(now) && lacksTool(base): // nobody can hold that against the work
-		now.State, now.Findings = nexus.NotRun, nil // that of the base tells it, once
+	case lacksTool(now) && lacksTool(base): // the work is not at fault
+		now.State, now.Findings = nexus.NotRun, nil // the base's result reports it once
 		return now
 	case rewroteTree(now) && rewroteTree(base) && !slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool {
 		return !slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return b.File == f.File })
-	}): // its command judges nothing, and the work did not make it so
+	}): // its command judges nothing, and the work is not the cause
 		now.State, now.Why = nexus.NotRun, now.Why+", also on the base"
 		return now
-	case now.State == nexus.Exceeded && base.State == nexus.Exceeded && now.Over == base.Over: // the work is not why
+	// the work is not the cause
+	case now.State == nexus.Exceeded && base.State == nexus.Exceeded && now.Over == base.Over:
 		now.State, now.Why = nexus.Environmental, now.Why+", also on the base: raise the bound"
 		return now
 	case base.Hung() && now.Hung():
@@ -93,7 +94,7 @@ func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	return now
 }
 
-// onBase counts findings that do not count against the work.
+// onBase describes the number of findings that do not count against the work.
 func onBase(n int, more string) string {
 	if n == 1 {
 		return "1 " + more + "finding that is also on the base"
@@ -101,12 +102,12 @@ func onBase(n int, more string) string {
 	return fmt.Sprintf("%d %sfindings that are also on the base", n, more)
 }
 
-// ranNothing reports whether a gate's findings say why none of its tests ran.
+// ranNothing reports whether a gate's findings state why none of its tests ran.
 func ranNothing(e nexus.Evidence) bool { return raw.NoTestsReason(e.Findings, e.Counts) != "" }
 
-// compareUnran weighs a gate that ran no test and did not on the base: that is no
-// pass, and nobody's failure. What it names and did not name then is the
-// work's: its own tests that cannot be loaded, for example.
+// compareUnran compares a gate that ran no test and did not on the base either: that is no
+// pass, and no failure of the work. Findings that the base did not have count against the
+// work: its own tests that cannot be loaded, for example.
 func compareUnran(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	w := compareFindings(base, now, wants)
 	if len(w.fresh) == 0 {
@@ -117,17 +118,16 @@ func compareUnran(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	return now
 }
 
-// beyondLimit reports whether a gate found more than anybody compares.
+// beyondLimit reports whether a gate has more findings than are compared.
 func beyondLimit(e nexus.Evidence) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMore })
 }
 
 func isHang(f nexus.Finding) bool { return f.Code == raw.CodeHang }
 
-// compareHanging weighs a gate that does not end and did not on the base: that alone
-// is nobody's failure. It got worse where the tests ended before and do not
-// now, where a test that is wanted was under way, and where something keeps the
-// runner that did not before.
+// compareHanging compares a gate that does not end and did not on the base either: that alone
+// does not count. It got worse if the tests ended before and do not now, if a wanted test was
+// running, or if an open handle is new.
 func compareHanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	meant := accept.ParseMentions(wants).ResolvePlaces(base.Findings)
 	switch {
@@ -147,14 +147,14 @@ func compareHanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	return now
 }
 
-// ofTheTree reports whether an environmental finding is about something that
-// the work may have changed.
+// ofTheTree reports whether an environmental finding is about something that the work may have
+// changed.
 func ofTheTree(f nexus.Finding) bool {
 	return f.File != "" || f.Code == raw.CodeExit || f.Code == raw.CodeMissing || f.Code == raw.CodeHang
 }
 
-// untested reports whether tests that were to run did not: what they would
-// have said is not known to be the same.
+// untested reports whether planned tests did not run: their results are not known to be the
+// same.
 func untested(base, now nexus.Evidence) bool {
 	fewer := now.Counts.Passed < base.Counts.Passed && now.Counts.Passed+now.Counts.Failed == 0
 	none := base.Counts == (nexus.Counts{}) && now.Counts == (nexus.Counts{}) ||
@@ -162,21 +162,22 @@ func untested(base, now nexus.Evidence) bool {
 	return fewer || none && strings.Contains(now.Command, "test")
 }
 
-// wasLoaded reports whether a finding of a test runner is about more than a file
-// that it could not read: some count such a file as a test that failed.
+// wasLoaded reports whether a test runner's finding is about more than an unreadable file:
+// some runners count such a file as a failed test.
 func wasLoaded(f nexus.Finding) bool { return f.Code != raw.CodeCompile }
 
-// baseline is what findings come to against those of a base.
+// baseline is the comparison of findings with those of a base.
 type baseline struct {
 	fresh []nexus.Finding
 	old   []string
 	flaky []string
 }
 
-// compareFindings sorts findings into those that the base does not have, each as often
-// as it became more frequent, those that it has, and those of flaky tests.
+// compareFindings separates findings into new ones, each as often as it became more frequent,
+// those of the base, and those of flaky tests.
 func compareFindings(base, now nexus.Evidence, wants []string) baseline {
-	_, told := gosrc.ParseTest(strings.Fields(now.Command)) // what its tests say can be compared
+	// the messages of its tests can be compared
+	_, told := gosrc.ParseTest(strings.Fields(now.Command))
 	before := map[nexus.Finding][]nexus.Finding{}
 	for _, f := range base.Findings {
 		before[findingKey(f)] = append(before[findingKey(f)], f)
@@ -194,7 +195,7 @@ func compareFindings(base, now nexus.Evidence, wants []string) baseline {
 			open = append(open, f)
 			continue
 		}
-		before[k] = slices.Delete(before[k], at, at+1) // the very same, where it was
+		before[k] = slices.Delete(before[k], at, at+1) // the same finding in the same place
 		w.old = append(w.old, accept.Label(f))
 	}
 	for _, f := range open {
@@ -217,16 +218,15 @@ func compareFindings(base, now nexus.Evidence, wants []string) baseline {
 	return w
 }
 
-// saysOtherwise reports whether a test that failed before fails for something
-// that it did not say then.
+// saysOtherwise reports whether a test that failed before now fails with another message.
 func saysOtherwise(base, now nexus.Finding) bool {
 	was, all := piecesOf(base)
 	is, _ := piecesOf(now)
 	return all && len(is.minus(was)) > 0
 }
 
-// findingKey reduces a finding to what tells it from others. A test that fails
-// fails, whatever it says; see [saysOtherwise].
+// findingKey returns the fields of a finding that identify it. A failing test is the same,
+// whatever its message; see [saysOtherwise].
 func findingKey(f nexus.Finding) nexus.Finding {
 	k := nexus.Finding{Gate: f.Gate, Code: f.Code, File: f.File, Test: f.Test, Message: normalise(f.Message)}
 	if f.Test != "" {
@@ -235,7 +235,7 @@ func findingKey(f nexus.Finding) nexus.Finding {
 	return k
 }
 
-// What differs in messages from run to run, or with the lines above.
+// Parts of messages that differ from run to run, or with the lines above.
 var (
 	addresses  = pattern.Lazy(`0x[0-9a-fA-F]+`)
 	durations  = pattern.Lazy(`\b\d+(?:\.\d+)?(?:ns|us|ms|s|m|h)\b`)
@@ -246,7 +246,7 @@ var (
 	blanks     = pattern.Lazy(`\s+`)
 )
 
-// normalise takes out of a message what differs from run to run.
+// normalise removes the parts of a message that differ from run to run.
 func normalise(s string) string {
 	s = durations().ReplaceAllString(addresses().ReplaceAllString(s, "0x"), "0s")
 	s = lineWords().ReplaceAllString(places().ReplaceAllString(s, "$1:"), "$1")
@@ -270,7 +270,7 @@ func firstFinding(all []nexus.Finding) string {
 	}
 }
 
-// rewroteTree reports whether a gate changed what it was to look at.
+// rewroteTree reports whether a gate changed files that it should only read.
 func rewroteTree(e nexus.Evidence) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeRewrote })
 }
@@ -280,8 +280,7 @@ func lacksTool(e nexus.Evidence) bool {
 	return e.State == nexus.Environmental && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMissing })
 }
 
-// wantsTest reports whether one of the texts names a test, or means all tests that
-// fail.
+// wantsTest reports whether one of the texts names a test, or refers to all failing tests.
 func wantsTest(test string, texts []string) bool {
 	return accept.ParseMentions(texts).Matches(nexus.Finding{Test: test})
 }

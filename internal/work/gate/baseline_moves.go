@@ -8,25 +8,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Moves says where the lines of one tree are in another one. The zero Moves
-// leaves everything where it is.
-type Moves map[string]movedFile // by the name of the file before
+// Moves maps the lines of one tree to those of another one. The zero Moves changes nothing.
+type Moves map[string]movedFile // key: the previous name of the file
 
 type movedFile struct {
-	name  string      // now
-	hunks []movedHunk // in the order of their lines
+	name  string      // present name
+	hunks []movedHunk // ranges in the order of their lines
 }
 
-// movedHunk stands for lines of before, from a line on, and those of now in their
-// place.
+// movedHunk is a range of previous lines, and the range of present lines that replaced it.
 type movedHunk struct{ from, lines, to, now int }
 
-// ParseMoves reads a patch of git without lines of context, in which files that
-// were renamed are one.
+// ParseMoves parses a git patch without context lines, in which a renamed file is one entry.
 func ParseMoves(patch string) Moves {
 	all := Moves{}
 	place := regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
-	name, left := "", 0 // lines of a hunk, which may look like anything
+	name, left := "", 0 // remaining lines of a hunk, which may have any text
 	for l := range strings.Lines(patch) {
 		l = strings.TrimSuffix(l, "\n")
 		if left > 0 && (strings.HasPrefix(l, "-") || strings.HasPrefix(l, "+")) {
@@ -54,7 +51,7 @@ func ParseMoves(patch string) Moves {
 	return all
 }
 
-// hunkCount is the number of lines in the head of a hunk, which one line has not.
+// hunkCount returns the number of lines in the header of a hunk; a missing number means 1.
 func hunkCount(s string) int {
 	if s == "" {
 		return 1
@@ -63,12 +60,12 @@ func hunkCount(s string) int {
 }
 
 func parseNumber(s string) int {
-	n, _ := strconv.Atoi(s) // the pattern has digits only; what is too large is 0
+	n, _ := strconv.Atoi(s) // the pattern has digits only; a number that is too large is 0
 	return n
 }
 
-// Of returns a finding of before with the place that it has now. A line that
-// was replaced is among those in its place.
+// Of returns a previous finding with its present position. A line that was replaced maps to
+// one of its replacements.
 func (m Moves) Of(f nexus.Finding) nexus.Finding {
 	to, ok := m[f.File]
 	if !ok {

@@ -8,12 +8,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// pieces are the things that a failing test said, each without what differs
-// from run to run.
+// pieces are the parts of a failing test's message, without text that differs from run to run.
 type pieces map[string]bool
 
-// piecesOf takes apart what a test said. Whole is false when some of it is
-// missing.
+// piecesOf splits a test's message. Whole is false if a part of it is missing.
 func piecesOf(f nexus.Finding) (p pieces, whole bool) {
 	p = pieces{}
 	begins := regexp.MustCompile(`^\s*[^\s:/]+\.go:\d+: |^panic: `)
@@ -36,7 +34,7 @@ func piecesOf(f nexus.Finding) (p pieces, whole bool) {
 	return p, whole
 }
 
-// minus returns the pieces of p that q does not have.
+// minus returns the pieces of p that are not in q.
 func (p pieces) minus(q pieces) pieces {
 	left := maps.Clone(p)
 	for s := range q {
@@ -45,5 +43,5 @@ func (p pieces) minus(q pieces) pieces {
 	return left
 }
 
-// both returns the pieces that p and q have.
+// both returns the pieces that are in both p and q.
 func (p pieces) both(q pieces) pieces { return p.minus(p.minus(q)) }

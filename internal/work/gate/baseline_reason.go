@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// reasonOf says in a few words why a gate is red.
+// reasonOf returns a short reason for which a gate is red.
 func reasonOf(e nexus.Evidence) string {
 	switch {
 	case e.State == nexus.Fail && len(e.Findings) == 1:

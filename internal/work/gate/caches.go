@@ -13,26 +13,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
 )
 
-// Caches gives the commands that work on a tree caches of their own over
-// those that others made, which they read and cannot write: tests stay fast,
-// and what one attempt builds reaches no other, nor its own gates.
+// Caches gives the commands of a tree their own caches over shared ones, which they read and
+// cannot write: tests stay fast, and the builds of one attempt reach no other attempt, nor its
+// own gates.
 type Caches struct {
-	Exe    string   // this program, which builds call for their cache; empty for none
+	Exe    string   // this program, which builds call for their cache; empty: none
 	State  string   // directory of the repository's state
-	Shared []string // build caches of the user's
+	Shared []string // build caches of the user
 	User   usercache.User
 }
 
-// Warm is the directory of what was compiled for bases without running any
-// of it: nothing that an agent wrote has had a say in it, so it may be the
-// start of every build.
+// Warm returns the directory of the builds of bases, which were compiled without running any
+// of their code: no agent's code influenced it, so every build may start from it.
 func (c Caches) Warm() string { return filepath.Join(c.State, "gocache") }
 
-// Own returns the caches of one gate on the tree at tree, below dir. What go
-// build and go vet make is kept for the gates that follow: they run nothing of
-// the tree. Every other gate may run what an agent wrote, so that it reads
-// this and writes to caches that are gone when it ends. Linters keep what they
-// found, among themselves.
+// Own returns the caches of one gate on the tree at tree, below dir. Results of go build and
+// go vet are kept for later gates: they run no code of the tree. Every other gate may run an
+// agent's code, so it reads this cache and writes to caches that are deleted when it ends.
+// Linters keep their results for later linters.
 func (c Caches) Own(tree, dir string, g Gate) (Setup, func() error, error) {
 	build := filepath.Join(dir, "own")
 	switch g.Format {
@@ -66,8 +64,8 @@ func (c Caches) Own(tree, dir string, g Gate) (Setup, func() error, error) {
 	}, err
 }
 
-// Shell returns the caches of an agent's own commands, which use programs like
-// those of the gates.
+// Shell returns the caches of an agent's own commands, which use programs like those of the
+// gates.
 func (c Caches) Shell(tree, dir string, words []string) (Setup, error) {
 	setup, err := c.Go(tree, dir, filepath.Join(dir, "own"))
 	if err != nil {
@@ -77,18 +75,19 @@ func (c Caches) Shell(tree, dir string, words []string) (Setup, error) {
 	return c.show(setup, filepath.Join(dir, "fetched"), words)
 }
 
-// show adds what the user's tools have fetched.
+// show adds the caches of the user's tools.
 func (c Caches) show(setup Setup, dir string, words []string) (Setup, error) {
 	s, err := c.User.MountStores(dir, words)
 	setup.Env, setup.Writable = append(setup.Env, s.Env...), append(setup.Writable, s.Writable...)
 	return setup, err
 }
 
-// Go prepares the Go tools for a tree with caches of its own below dir, the
-// build's in own. What other builds have made, and the user, and the gates of
-// the base, is read and not written.
+// Go prepares the Go tools for a tree with its own caches below dir, the build cache in own.
+// The caches of other builds, of the user, and of the gates of the base are read and not
+// written.
 func (c Caches) Go(tree, dir, own string, others ...string) (Setup, error) {
-	if gosrc.IsGoTree(os.DirFS(tree)) { // elsewhere the go command is rare, and makes the directories itself
+	// elsewhere the go command is rare, and creates the directories itself
+	if gosrc.IsGoTree(os.DirFS(tree)) {
 		if err := gocache.CreateDir(filepath.Join(dir, stack.GoBuildCache)); err != nil {
 			return Setup{}, err
 		}

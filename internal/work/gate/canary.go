@@ -14,23 +14,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// runCanary adds a test that must fail to the packages in dirs, without writing
-// to the tree, runs them, and returns those in which it was not seen to fail.
-// Its name is new each time, so that nothing can be made to play it.
+// runCanary adds a test that must fail to the packages in dirs, without writing to the tree,
+// runs them, and returns those in which its failure was not reported. Its name is new each
+// time, so that no code can imitate it.
 func (r Runner) runCanary(ctx context.Context, t Tree, g Gate, dirs []string, limit time.Duration) ([]string, error) {
 	c, _ := gosrc.ParseTest(g.Args)
 	tmp, err := os.MkdirTemp("", "nexus-canary-")
 	if err != nil {
 		return nil, fmt.Errorf("gate %s: %w", g.Name, err)
 	}
-	defer func() { _ = os.RemoveAll(tmp) }() // a few bytes in the system's own directory
+	defer func() { _ = os.RemoveAll(tmp) }() // a few bytes in the system's temporary directory
 	name := "TestNexus" + rand.Text()
 	overlay := map[string]map[string]string{"Replace": {}}
 	packages := map[string]string{}
 	modules := gosrc.Modules(os.DirFS(t.Dir))
 	for _, dir := range dirs {
 		if !gosrc.IsDirInModule(os.DirFS(t.Dir), g.Dir, dir) {
-			continue // another gate's
+			continue // another gate's package
 		}
 		pkg, ok := gosrc.PackageName(os.DirFS(t.Dir), dir)
 		if !ok {

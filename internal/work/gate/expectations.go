@@ -11,18 +11,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// WrittenFiles are the files of a tree that a gate wrote, without those that git
-// ignores.
+// WrittenFiles are the files of a tree that a gate wrote, without ignored ones.
 type WrittenFiles struct {
-	Changed []string // of the tree, changed or deleted
-	Added   []string // that the tree does not have
+	Changed []string // changed or deleted files of the tree
+	Added   []string // files that the tree does not have
 }
 
 // compares reports whether a gate may run tests that compare with stored
 // expectations.
 func (g Gate) compares() bool { return !g.Reads && (g.Tests || criterion(g)) }
 
-// inCI adds the variable CI, as far as the gates are to have it.
+// inCI adds the variable CI, if gates should have it.
 func (r Runner) inCI(env []string) []string {
 	if !r.CI || slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, "CI=") }) {
 		return env
@@ -30,9 +29,8 @@ func (r Runner) inCI(env []string) []string {
 	return append(slices.Clone(env), "CI=true")
 }
 
-// expectations returns the files among those that a gate wrote which hold what its
-// tests compare with: stored ones by their names, and tests themselves, in which
-// some runners store it.
+// expectations returns the written files that tests compare with: stored expectations,
+// recognised by their names, and tests themselves, in which some runners store them.
 func (w WrittenFiles) expectations() []string {
 	var all []string
 	for _, name := range w.Added {
@@ -49,8 +47,8 @@ func (w WrittenFiles) expectations() []string {
 	return all
 }
 
-// recorded says of a gate whose tests wrote what they compare with that they have
-// shown nothing: any result would have passed.
+// recorded fails a gate whose tests wrote their own expectations: any result would have
+// passed.
 func recorded(e nexus.Evidence, written WrittenFiles, res sandbox.Result) nexus.Evidence {
 	files := written.expectations()
 	line := stack.RecordedExpectations(string(res.Stdout) + "\n" + string(res.Stderr))

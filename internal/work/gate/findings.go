@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// brief returns evidence with the findings that are shown and recorded, and
-// keeps all of them in a blob. Where nothing is kept, all stay.
+// brief returns evidence with the findings that are shown and recorded, and stores all of them
+// in a blob. Without a blob store, all stay.
 func (r Runner) brief(e nexus.Evidence) (nexus.Evidence, error) {
 	if r.Put == nil || len(e.Findings) <= raw.MaxFindings {
 		return e, nil
@@ -25,7 +25,7 @@ func (r Runner) brief(e nexus.Evidence) (nexus.Evidence, error) {
 	return e, nil
 }
 
-// WithAllFindings returns evidence with all its findings, and false where they are lost.
+// WithAllFindings returns evidence with all its findings, and false if they are lost.
 func WithAllFindings(e nexus.Evidence, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
 	if e.All == "" {
 		return e, true
@@ -42,8 +42,8 @@ func WithAllFindings(e nexus.Evidence, get func(hash string) ([]byte, error)) (n
 	return e, true
 }
 
-// moveBaseFindings returns evidence of the base with the places that its findings have in
-// the tree which is judged. Tests are known by their names.
+// moveBaseFindings returns evidence of the base with the positions of its findings in the
+// judged tree. Tests are identified by their names.
 func (r Runner) moveBaseFindings(ctx context.Context, base, now nexus.Evidence) (nexus.Evidence, error) {
 	placed := func(f nexus.Finding) bool { return f.File != "" && f.Test == "" }
 	if r.Moved == nil || len(now.Findings) == 0 || !slices.ContainsFunc(base.Findings, placed) {

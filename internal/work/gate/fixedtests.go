@@ -10,15 +10,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// FixedTests returns the tests that a gate found red in one tree and not in
-// another, sorted. Before is what it said about the base with the tests of now, and
-// now what it says about the tree at is, both as they are and not against
-// anything. Was is the directory of the base, and changed are the files that
-// differ.
+// FixedTests returns the tests that are red in one tree and not in another, sorted. Before is
+// the gate's result on the base with the tests of now, and now is its result on the tree at
+// is, both without a comparison. Was is the directory of the base, and changed are the files
+// that differ.
 //
-// Where a package of Go does not compile, its own sources tell which of its
-// tests are other ones than before. Of other tools, a file that does not load
-// stands for its tests.
+// If a Go package does not compile, its sources show which of its tests changed. For other
+// tools, a file that does not load stands for its tests.
 func FixedTests(before, now nexus.Evidence, was, is string, changed []string) []string {
 	if now.State != nexus.Pass && now.State != nexus.Fail {
 		return nil
@@ -36,7 +34,7 @@ func FixedTests(before, now nexus.Evidence, was, is string, changed []string) []
 		_, _, test := gosrc.TestName(f.Test)
 		dir, here := gosrc.PackageDir(f.Test, mods)
 		switch {
-		case f.Test != "" && !test && here && hasGo(is): // what is said about a whole package
+		case f.Test != "" && !test && here && hasGo(is): // a finding about a whole package
 			whole = append(whole, dir)
 		case strings.HasSuffix(f.File, "_test.go") && f.Test == "":
 			whole = append(whole, path.Dir(f.File))
@@ -64,7 +62,7 @@ func FixedTests(before, now nexus.Evidence, was, is string, changed []string) []
 	return topTests(found)
 }
 
-// redTests are the tests, and whole packages, that a gate has something to say about.
+// redTests returns the tests, and whole packages, in a gate's findings.
 func redTests(e nexus.Evidence) map[string]bool {
 	all := map[string]bool{}
 	for _, f := range e.Findings {
@@ -73,14 +71,14 @@ func redTests(e nexus.Evidence) map[string]bool {
 	return all
 }
 
-// mentions reports whether a gate still has something against a file.
+// mentions reports whether a gate still has a finding in a file.
 func mentions(e nexus.Evidence, file string) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.File == file })
 }
 
 func hasGo(dir string) bool { return len(gosrc.Modules(os.DirFS(dir))) > 0 }
 
-// topTests drops a test of Go where one of its subtests says it more closely.
+// topTests drops a Go test if one of its subtests is more specific.
 func topTests(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(name string) bool {
 		return slices.ContainsFunc(all, func(sub string) bool { return strings.HasPrefix(sub, name+"/") })

@@ -16,33 +16,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
-// Bounds of what is run again to tell flaky tests from broken ones.
+// Limits of reruns that distinguish flaky tests from broken ones.
 const (
-	maxReruns   = 2  // of a test, on the tree and on its base
+	maxReruns   = 2  // reruns per test, on the tree and on its base
 	maxSuspects = 20 // more tests than that are broken, not flaky
 )
 
-// suspect is a test that is red now and may not be the work's fault.
+// suspect is a red test that may not be the work's fault.
 type suspect struct {
 	pkg, name    string
 	found        nexus.Finding
-	was          *nexus.Finding // what it was red for on the base, nil when it was not
+	was          *nexus.Finding // its finding on the base, nil if it was not red there
 	now, base    pieces
 	failed, runs int
 	flake        *nexus.Flake
-	lost         bool // a run said nothing of it
+	lost         bool // a run did not report it
 }
 
-// reruns is how often a test is run again.
+// reruns returns how often a test is run again.
 func (r Runner) reruns() int { return cmp.Or(r.Reruns, maxReruns) }
 
 func (s *suspect) open() bool { return s.flake == nil && !s.lost }
 
-// findFlakyTests runs the tests again that got red, alone, and says about the evidence
-// which are flaky: those that pass on the very same tree, and those that do
-// not always pass on the base. Of tests that the work itself wrote or changed,
-// and of those that a criterion names, nothing is doubted. It keeps within the
-// gate's time.
+// findFlakyTests runs red tests again, alone, and marks in the evidence those that are flaky:
+// those that pass on the same tree, and those that do not always pass on the base. Tests that
+// the work itself wrote or changed, and those that a criterion names, are never marked. It
+// stays within the gate's time.
 func (r Runner) findFlakyTests(ctx context.Context, t Tree, g Gate, base, raw nexus.Evidence) (nexus.Evidence, error) {
 	if r.Origin != nil && len(g.Lone.Args) > 0 {
 		return r.doubtAlone(ctx, t, g, base, raw)
@@ -75,8 +74,8 @@ func (r Runner) findFlakyTests(ctx context.Context, t Tree, g Gate, base, raw ne
 	return raw, nil
 }
 
-// timeLeft returns what is left of a gate's limit, 0 for no limit, and whether that
-// is enough to run anything again.
+// timeLeft returns the rest of a gate's time limit, 0 for no limit, and whether it is enough
+// for another run.
 func (r Runner) timeLeft(g Gate, raw nexus.Evidence) (left time.Duration, enough bool) {
 	limit := r.limit(g)
 	if limit <= 0 {
@@ -86,11 +85,11 @@ func (r Runner) timeLeft(g Gate, raw nexus.Evidence) (left time.Duration, enough
 	return left, left >= time.Second
 }
 
-// rerunObserver takes how a suspect ended in a run, and what the run says.
+// rerunObserver receives a suspect's result in a run, and the run's report.
 type rerunObserver func(s *suspect, state string, read read.Report)
 
-// rerun runs suspects again on the tree, and those that are open then on the
-// base, as run does it.
+// rerun runs suspects again on the tree, and those still undecided on the base, with the
+// function run.
 func (r Runner) rerun(
 	ctx context.Context, t Tree, g Gate, base nexus.Evidence, all []*suspect, run func(context.Context, Runner, Tree, rerunObserver) error,
 ) error {
@@ -101,8 +100,8 @@ func (r Runner) rerun(
 	return r.Origin.Use(ctx, func(b Runner, t Tree) error { return run(ctx, b, t, sawBase) })
 }
 
-// suspects returns the tests that are red now, for a reason that was not there
-// on the base, and that the work did not touch.
+// suspects returns the tests that are red now, for a reason that is not on the base, and that
+// the work did not change.
 func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 	found := map[string]*suspect{}
 	mods := gosrc.Modules(os.DirFS(t.Dir))
@@ -127,7 +126,7 @@ func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 	return slices.SortedStableFunc(maps.Values(found), func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
 }
 
-// rerunSuspects runs the suspects that are still open, and shows each what came of it.
+// rerunSuspects runs the undecided suspects, and passes each result to saw.
 func (r Runner) rerunSuspects(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw rerunObserver) error {
 	c, _ := gosrc.ParseTest(g.Args)
 	limited := *left > 0
@@ -140,7 +139,8 @@ func (r Runner) rerunSuspects(ctx context.Context, t Tree, g Gate, all []*suspec
 			}
 			top, _, _ := strings.Cut(s.name, "/")
 			packages, tests = append(packages, s.pkg), append(tests, top)
-			whole = whole || s.found.Code != "test" && s.found.Code != "race" // the others of its package did not run either
+			// the other tests of its package did not run either
+			whole = whole || s.found.Code != "test" && s.found.Code != "race"
 		}
 		if len(packages) == 0 || limited && *left < time.Second {
 			return nil
@@ -169,7 +169,7 @@ func (r Runner) rerunSuspects(ctx context.Context, t Tree, g Gate, all []*suspec
 	return nil
 }
 
-// state returns how a suspect ended in a run, empty where that says nothing.
+// state returns a suspect's result in a run, or "" if the run is inconclusive.
 func state(read read.Report, s *suspect) string {
 	for _, t := range read.Tests {
 		if t.Package == s.pkg && t.Name == s.name {
@@ -179,7 +179,7 @@ func state(read read.Report, s *suspect) string {
 	return ""
 }
 
-// testMessages returns what a run found of a test.
+// testMessages returns a run's messages about a test.
 func testMessages(read read.Report, test string) pieces {
 	all := pieces{}
 	for _, f := range read.Findings {
@@ -191,10 +191,9 @@ func testMessages(read read.Report, test string) pieces {
 	return all
 }
 
-// sawNow takes a run on the tree itself. A test that passes there is flaky,
-// unless its failure was a race, which is one however seldom it shows. What
-// ended a whole package is excused only by a run in which nothing else of the
-// package is red.
+// sawNow returns the observer of runs on the tree itself. A test that passes there is flaky,
+// unless its failure was a race, which is real however seldom it shows. The end of a whole
+// package is excused only by a run in which nothing else of the package is red.
 func (r Runner) sawNow(base nexus.Evidence, g Gate) rerunObserver {
 	return func(s *suspect, state string, read read.Report) {
 		s.runs++
@@ -222,8 +221,8 @@ func (r Runner) sawNow(base nexus.Evidence, g Gate) rerunObserver {
 	}
 }
 
-// sawBase takes a run on the base: one that was green there and now is not,
-// or the other way round, is flaky there.
+// sawBase observes a run on the base: a test that was green there and now is not, or the other
+// way round, is flaky there.
 func sawBase(s *suspect, state string, read read.Report) {
 	if s.base == nil {
 		s.base = pieces{}
@@ -238,8 +237,8 @@ func sawBase(s *suspect, state string, read read.Report) {
 	}
 }
 
-// further reports whether a test got further than on the base, where it
-// stopped at its first failure: nobody knows what it would have said next.
+// further reports whether a test got further than on the base, where it stopped at its first
+// failure: its later result there is unknown.
 func (r Runner) further(s *suspect) bool {
 	if s.was.File == "" || s.was.File != s.found.File || s.found.Line <= s.was.Line || len(s.now.both(s.base)) > 0 {
 		return false
@@ -252,9 +251,9 @@ func (r Runner) further(s *suspect) bool {
 	return s.was.Code == "panic" || regexp.MustCompile(`\.Fatal|FailNow|\brequire\.`).MatchString(lines[s.was.Line-1])
 }
 
-// detectHiddenFailures looks for tests that hide failures. Where the work touched code that
-// could end a test process, choose what runs or write in the testing package's
-// name, it adds a test that must fail, and wants to see it fail.
+// detectHiddenFailures finds tests that hide failures. If the work changed code that could end
+// a test process, select tests or write output in the testing package's name, it adds a test
+// that must fail, and checks that the failure is reported.
 func (r Runner) detectHiddenFailures(ctx context.Context, t Tree, g Gate, raw nexus.Evidence) ([]nexus.Finding, error) {
 	c, ok := gosrc.ParseTest(g.Args)
 	if r.Origin == nil || g.Format != read.GoTestJSON || !ok || c.Picks {
@@ -272,7 +271,7 @@ func (r Runner) detectHiddenFailures(ctx context.Context, t Tree, g Gate, raw ne
 	if err != nil || len(hidden) == 0 {
 		return nil, err
 	}
-	if r.Origin.Use != nil { // what the base hides as well is not the work's doing
+	if r.Origin.Use != nil { // if the base hides it as well, the work is not the cause
 		before := map[string]bool{}
 		if err := r.Origin.Use(ctx, func(b Runner, t Tree) error {
 			was, err := b.runCanary(ctx, t, g, hidden, limit)
@@ -295,8 +294,8 @@ func (r Runner) detectHiddenFailures(ctx context.Context, t Tree, g Gate, raw ne
 	return found, nil
 }
 
-// suspiciousPackages returns the directories with tests that the work may have made to
-// lie, and the file that is to blame.
+// suspiciousPackages returns the directories with tests whose results the work may have
+// falsified, and the responsible file.
 func (r Runner) suspiciousPackages(t Tree) (dirs []string, why map[string]string) {
 	why = map[string]string{}
 	all := ""
@@ -311,7 +310,7 @@ func (r Runner) suspiciousPackages(t Tree) (dirs []string, why map[string]string
 		dir := filepath.ToSlash(filepath.Dir(name))
 		why[dir] = cmp.Or(why[dir], name)
 		if !strings.HasSuffix(name, "_test.go") && s.Package() != "main" {
-			all = name // whoever imports it runs it
+			all = name // every package that imports it runs it
 		}
 	}
 	if all != "" {

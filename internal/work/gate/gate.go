@@ -1,21 +1,18 @@
-// Package gate judges trees: it runs build, lint, test and acceptance
-// commands in the sandbox and turns what they print into evidence.
+// Package gate judges trees: it runs build, lint, test and acceptance commands in the sandbox
+// and converts their output into evidence.
 //
-// Evidence belongs to one exact tree. Only a gate that ran, was understood and
-// found nothing has passed; everything else says in its own state why not.
+// Evidence belongs to one exact tree. A gate has passed only if it ran, its output was
+// understood, and it found nothing; every other result has a state that gives the reason.
 // Findings are for the agent; an error is for the operator.
 //
-// What is red is compared with the base that the tree was made from: only what
-// got worse counts ([AgainstBase]). A test that fails is run once more alone
-// ([SingleTest]), so that a flaky test can be told from a broken one. A runner
-// that reported how its tests ended and does not exit is noticed
-// ([WatchHang]), with what keeps it: a server, a timer, a thread. Before any
-// gate runs, the formatters and linters of the project fix what they can, in
-// the files that a change touched and nowhere else ([AutoFix]).
+// Red results are compared with the base of the tree: only regressions count ([AgainstBase]).
+// A test that fails is run once more alone ([SingleTest]), to distinguish a flaky test from a
+// broken one. A runner that reported its test results and does not exit is detected
+// ([WatchHang]), with the cause: a server, a timer, a thread. Before any gate runs, the
+// formatters and linters of the project fix the files of the change and no others ([AutoFix]).
 //
-// Names of tests come from the output of tools that ran the tree's code. They
-// become arguments of a command, never words of a shell, and patterns that
-// match nothing else.
+// Names of tests come from the output of tools that ran the tree's code. They become arguments
+// of a command, never words of a shell, and patterns that match nothing else.
 package gate
 
 import (
@@ -40,26 +37,33 @@ import (
 
 // Gate is a command that judges a tree.
 type Gate struct {
-	Name    string
-	Args    []string      // run without a shell
-	Dir     string        // below the tree, where it runs; empty is the root
-	Reports []string      // patterns of JUnit files, from Dir, that it writes and that say more than its output
-	Format  string        // how its output is read; one of [stack.Formats]
-	Tests   bool          // it runs tests; none is no pass
+	Name string
+	Args []string // run without a shell
+	Dir  string   // directory below the tree where it runs; empty: the root
+	// patterns of JUnit files, from Dir, that it writes and that contain more than its output
+	Reports []string
+	Format  string        // format of its output; one of [stack.Formats]
+	Tests   bool          // it runs tests; a run without tests is no pass
 	Timeout time.Duration // 0: the runner's
 
-	Related  stack.PartialRun      // how it runs those of its tests that a change concerns; see work/gate/related
-	Lone     stack.SingleTest      // how it runs one test alone; see [SingleTest]
-	Goes     stack.Cover           // how it says what its tests go through; see work/measure
-	Hold     stack.OpenHandleCheck // how it is asked what keeps it from exiting, and made to exit; see [WatchHang]
-	Linger   time.Duration         // how long it may be silent when it told how its tests ended; 0: for ever
-	Fix      []stack.Fixer         // what puts right by itself what it would find; see [AutoFix]
-	Only     []string              // patterns of the files that it is about; empty: it judges any change. See [UnaffectedReason]
-	Of       string                // the gate of whose tests it runs some only; empty: it stands for itself
-	Again    string                // the gate whose tests it only runs once more, to measure them; see [Gate.RepeatsHangingTests]
-	Optional bool                  // what it says is reported, and counts neither for nor against the tree
-	Else     string                // command that runs the same tests without its program; empty where none is known
-	Reads    bool                  // it is to look, and to change nothing: what it says about files that it wrote is no judgement
+	// how to run only the tests affected by a change; see work/gate/related
+	Related stack.PartialRun
+	Lone    stack.SingleTest // how to run one test alone; see [SingleTest]
+	Goes    stack.Cover      // how it reports test coverage; see work/measure
+	// how to find what keeps it from exiting, and make it exit; see [WatchHang]
+	Hold   stack.OpenHandleCheck
+	Linger time.Duration // longest silence after it reported its test results; 0: unlimited
+	Fix    []stack.Fixer // programs that fix its findings automatically; see [AutoFix]
+	// patterns of the files that it judges; empty: any change. See [UnaffectedReason]
+	Only []string
+	Of   string // the gate of whose tests it runs only some; empty: none
+	// the gate whose tests it repeats, to measure them; see [Gate.RepeatsHangingTests]
+	Again string
+	// its result is reported, and counts neither for nor against the tree
+	Optional bool
+	// command that runs the same tests without its program; empty: none known
+	Else  string
+	Reads bool // it must only read: its result is invalid if it changed files
 }
 
 // Command returns the command as people write it.
@@ -77,7 +81,7 @@ func (g Gate) Command() string {
 	return strings.Join(words, " ")
 }
 
-// commandInDir lets a command run in a directory below the tree.
+// commandInDir makes a command run in a directory below the tree.
 func (g Gate) commandInDir(args []string) []string {
 	if g.Dir == "" || g.Dir == "." {
 		return args
@@ -91,105 +95,102 @@ type Tree struct {
 	Hash string
 }
 
-// Runner runs gates. Its fields are where and how; it may be copied.
+// Runner runs gates. Its fields describe where and how; it may be copied.
 type Runner struct {
-	Box                *sandbox.Box
-	Put                func(data []byte) (hash string, err error) // keeps output; nil: it is not kept
-	Get                func(hash string) ([]byte, error)          // finds what Put kept; nil: weighed evidence is never reused
-	Mask               func([]byte) []byte                        // takes keys out of output before it is read; may be nil
-	Env                []string                                   // the whole environment; see [Prepare]
+	Box *sandbox.Box
+	// stores output; nil: it is not stored
+	Put func(data []byte) (hash string, err error)
+	// returns data of Put; nil: evidence compared with a base is never reused
+	Get func(hash string) ([]byte, error)
+	// masks keys in output before it is read; may be nil
+	Mask               func([]byte) []byte
+	Env                []string // the whole environment; see [Prepare]
 	Readable, Writable []string
-	Timeout            time.Duration // of a gate without its own; 0 means none but the context's
-	Mark               string        // names the owner to [sandbox.Sweep]
-	Versions           *ToolVersions // remembers tool versions; nil: asked each time
+	// time limit of a gate without its own; 0 means none but the context's
+	Timeout  time.Duration
+	Mark     string        // names the owner for proc.Sweep
+	Versions *ToolVersions // caches tool versions; nil: asked each time
 
-	// Own gives a gate that runs code of the tree caches that no such code
-	// wrote, and what drops them afterwards. Nil: all gates share what Env and
-	// Writable say.
+	// Own gives a gate that runs code of the tree separate caches that no such code wrote, and a
+	// function that deletes them afterwards. Nil: all gates share the caches of Env and Writable.
 	Own func(g Gate) (s Setup, done func() error, err error)
-	// Net gives a gate its way out, nil for none; a nil Net gives none to any.
-	// Reached hears which hosts it asked for, and may be nil.
+	// Net returns a gate's network gateway, nil for none; a nil Net gives none to any. Reached
+	// receives the hosts that it requested, and may be nil.
 	Net     func(gate string) *egress.Gateway
 	Reached func(gate string, asked []nexus.HostReached) error
-	// Base gives what a gate said about the tree that the work started from;
-	// only what got worse since counts. Nil: everything counts.
+	// Base returns a gate's result on the tree that the work started from; only regressions
+	// count. Nil: everything counts.
 	Base func(gate string) (nexus.Evidence, bool)
-	// Moved says where the lines of that tree are in this one. Nil: where they
-	// were.
+	// Moved maps the lines of that tree to this one. Nil: lines did not move.
 	Moved func(ctx context.Context) (Moves, error)
-	// Origin is that tree itself, to tell flaky tests from broken ones. Nil:
-	// what is red is red.
+	// Origin is that tree itself, to distinguish flaky tests from broken ones. Nil: all red tests
+	// count.
 	Origin *Origin
-	// Reruns is how often a failing test is run again, on the tree and on its
-	// base; 0 means 2.
+	// Reruns is how often a failing test is run again, on the tree and on its base; 0 means 2.
 	Reruns int
-	// Wanted are texts that name tests which must pass, whatever they were on
-	// the base: criteria.
+	// Wanted are texts that name tests which must pass, whatever their result on the base:
+	// criteria.
 	Wanted []string
-	// Quarantine is the record of tests whose failure people let not count. What
-	// the tree itself says of that is not asked.
+	// Quarantine is the list of tests whose failures are ignored, as people decided. The tree's
+	// own copy of it is not used.
 	Quarantine flaky.QuarantineOn
-	// Environment names what the tree was given besides its own files.
+	// Environment identifies the tree's environment besides its own files.
 	Environment string
-	// Lacks says why a gate cannot judge: what it needs cannot be had. Nil:
-	// every gate can.
+	// Lacks returns why a gate cannot judge: its packages are unavailable. Nil: every gate can.
 	Lacks func(g Gate) string
-	// Apart says why a gate does not concern the change; it is then not run, and
-	// that is not red. Nil: all do.
+	// Apart returns why a gate does not apply to the change; it is then not run, and that is not
+	// red. Nil: all apply.
 	Apart func(g Gate) string
-	// Starts hears of every gate before it runs. With an error it does not. May
-	// be nil.
+	// Starts is called before each gate runs. With an error the gate does not run. May be nil.
 	Starts func(g Gate) error
-	// Judged hears of every gate as soon as it is judged, and whether that
-	// was known before. An error ends the pass. May be nil.
+	// Judged is called with each gate's result as soon as it exists, and whether it was cached.
+	// An error ends the pass. May be nil.
 	Judged func(e nexus.Evidence, cached bool) error
-	// Reset puts the tree back as it was. It is called after each gate that
-	// ran, because a gate may write. Bare removes also what git ignores: so it
-	// is before and after the gates of the Go tools, which read any file. What
-	// the project's own commands leave to each other stays, like dependencies
-	// that one installs and the next needs. May be nil.
+	// Reset restores the tree. It is called after each gate that ran, because a gate may write.
+	// Bare also removes ignored files: Reset is called with it before and after the gates of Go
+	// tools, which read any file. Files that the project's own commands create for each other
+	// stay, like dependencies that one installs and the next needs. May be nil.
 	Reset func(ctx context.Context, bare bool) error
-	// Wrote returns the files that are no longer as the tree has them. It is
-	// asked before Reset. Nil: nobody knows.
+	// Wrote returns the files that differ from the tree. It is called before Reset. Nil: unknown.
 	Wrote func(ctx context.Context) (WrittenFiles, error)
-	// Ignored names for paths of the tree that are not tracked the rule by which git
-	// leaves them out. Nil: nobody knows.
+	// Ignored returns, for untracked paths of the tree, the rule by which git ignores them. Nil:
+	// unknown.
 	Ignored func(ctx context.Context, paths []string) (map[string]string, error)
 	// CI sets the variable CI of gates, unless Env has it: with it, test runners
 	// compare with stored expectations and write none.
 	CI bool
-	// Ground lets a gate find, while it runs, a git directory whose HEAD is the tree, and returns what of
-	// that it must be able to read. May be nil.
+	// Ground provides a gate, while it runs, with a git directory whose HEAD is the tree, and
+	// returns the paths in it that the gate must be able to read. May be nil.
 	Ground func(ctx context.Context) (readable []string, done func() error, err error)
-	// Over is a directory that takes what gates write, while the tree stays as it
+	// Over is a directory that receives the files that gates write, while the tree stays as it
 	// is; see [sandbox.Command]. Empty: they write to the tree.
 	Over string
 
-	// Later leaves a gate to the landing when some of its tests ran, and passed.
+	// Later postpones a gate to the landing when some of its tests ran, and passed.
 	Later bool
-	// Each lets all criteria judge, also when one is red.
+	// Each runs all criteria, also when one is red.
 	Each bool
 
-	skipped *[]Gate // of a pass, whose evidence was known
+	skipped *[]Gate // gates of a pass that were skipped, as their evidence was known
 }
 
-// Origin is the tree that work started from.
+// Origin is the tree that the work started from.
 type Origin struct {
 	Dir     string
 	Changed []string // files that the work changed since
-	// Use lends a runner for the tree; nobody else uses it meanwhile.
+	// Use lends a runner for the tree, exclusively for the duration of do.
 	Use func(ctx context.Context, do func(r Runner, t Tree) error) error
 }
 
-// What is kept of a gate's output, and the largest report of its that is read.
-// All of its output is read, see [read.Sieve].
+// Limits of the stored output of a gate, and of its largest report. All of its output is
+// parsed, see [read.Sieve].
 const (
 	maxKept   = 16 << 20
 	maxReport = 64 << 20
 )
 
-// Judge runs a gate on a tree. An error is the machinery's: no judgement was
-// made. Of many findings it returns some, see [Runner.WithAllFindings].
+// Judge runs a gate on a tree. An error means that the machinery failed: there is no
+// judgement. Of many findings it returns some, see [WithAllFindings].
 func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
 	e, err := r.judge(ctx, t, g)
 	if err != nil {
@@ -231,7 +232,7 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 		return nexus.Evidence{}, err
 	}
 	e.State, e.Why, e.Counts, e.Findings = out.State, out.Why, out.Counts, out.Findings
-	if e.State == nexus.Flaky { // the tool tried again by itself, as the project told it to
+	if e.State == nexus.Flaky { // the tool retried on its own, as the project configured
 		e.State, e.Flaky = nexus.Pass, out.Flaky
 	}
 	e.Exit, e.Duration = res.Exit, res.Duration
@@ -261,8 +262,8 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 	return e, nil
 }
 
-// rewrote says of a gate that changed files which it was to look at that it did
-// not judge them: what it found is no longer there.
+// rewrote marks the evidence of a gate that changed files which it should only read as
+// unverifiable: its findings are outdated.
 func rewrote(e nexus.Evidence, files []string) nexus.Evidence {
 	if len(files) == 0 {
 		return e
@@ -277,7 +278,7 @@ func rewrote(e nexus.Evidence, files []string) nexus.Evidence {
 	return e
 }
 
-// mostRewritten bounds the files that are named.
+// mostRewritten limits the files that are named.
 const mostRewritten = 50
 
 func count(n int, what string) string {
@@ -287,13 +288,12 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// run runs a gate's command on a tree, puts the tree back, and reads what it
-// printed.
+// run runs a gate's command on a tree, restores the tree, and parses the output.
 func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, readable ...string) (sandbox.Result, read.Report, error) {
 	return r.runSigned(ctx, t, g, limit, baseHangSigns(g), readable...)
 }
 
-// runSigned is [Runner.run] with signs of its own that the runner hangs.
+// runSigned is [Runner.run] with its own signs that the runner hangs.
 func (r Runner) runSigned(ctx context.Context, t Tree, g Gate, limit time.Duration, s HangSigns, readable ...string) (res sandbox.Result, out read.Report, err error) {
 	res, written, end, err := r.watch(ctx, t, g, limit, s, readable...)
 	if err == nil {
@@ -302,8 +302,8 @@ func (r Runner) runSigned(ctx context.Context, t Tree, g Gate, limit time.Durati
 	return res, out, err
 }
 
-// watch runs a gate's command on a tree with an eye on whether it hangs, puts
-// the tree back, and returns what it printed and the reports that it wrote.
+// watch runs a gate's command on a tree, ends it if it hangs, restores the tree, and returns
+// its output and the reports that it wrote.
 func (r Runner) watch(ctx context.Context, t Tree, g Gate, limit time.Duration, s HangSigns, readable ...string) (res sandbox.Result, written []byte, end HangEnd, err error) {
 	c := sandbox.Command{
 		Args: g.commandInDir(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
@@ -316,7 +316,7 @@ func (r Runner) watch(ctx context.Context, t Tree, g Gate, limit time.Duration, 
 			return res, nil, end, fmt.Errorf("gate %s: %w", g.Name, err)
 		}
 		c.Env, c.Readable, c.Writable = s.Env, slices.Concat(s.Readable, readable), s.Writable
-		defer func() { _ = done() }() // what stays is in nobody's way, and swept with its tree
+		defer func() { _ = done() }() // leftovers do no harm, and are removed with the tree
 	}
 	c.Env = r.inCI(c.Env)
 	if bare(g) {
@@ -344,7 +344,7 @@ func (r Runner) watch(ctx context.Context, t Tree, g Gate, limit time.Duration, 
 	return res, fresh(now, old), end, nil
 }
 
-// grounded is [Runner.boxed] with git in reach.
+// grounded is [Runner.boxed] with access to git.
 func (r Runner) grounded(ctx context.Context, c sandbox.Command, gate string, s HangSigns) (sandbox.Result, HangEnd, error) {
 	if r.Ground == nil {
 		return r.boxed(ctx, c, gate, s)
@@ -358,7 +358,7 @@ func (r Runner) grounded(ctx context.Context, c sandbox.Command, gate string, s 
 	return res, end, errors.Join(err, done())
 }
 
-// written is the directory in which files are that gates wrote.
+// written returns the directory that contains the files written by gates.
 func (r Runner) written(t Tree) string {
 	if r.Over != "" {
 		return filepath.Join(r.Over, "upper")
@@ -366,7 +366,7 @@ func (r Runner) written(t Tree) string {
 	return t.Dir
 }
 
-// read reads what a gate's command printed, and the reports that it wrote.
+// read parses the output of a gate's command, and the reports that it wrote.
 func (r Runner) read(t Tree, g Gate, res sandbox.Result, end HangEnd, written []byte) read.Report {
 	in := input(t, g, res)
 	if g.Format == read.GoTestJSON && !gosrc.MayOmitTests(g.Args) {
@@ -374,7 +374,7 @@ func (r Runner) read(t Tree, g Gate, res sandbox.Result, end HangEnd, written []
 	}
 	whole := !res.TimedOut && !end.Hung
 	if end.Over && !whole {
-		in.Guess, in.Exit = true, 0 // how it would have exited is not known
+		in.Guess, in.Exit = true, 0 // its natural exit code is unknown
 	}
 	out := stack.Read(in)
 	if in.Stdout = written; len(in.Stdout) > 0 && whole {
@@ -390,7 +390,7 @@ func (r Runner) read(t Tree, g Gate, res sandbox.Result, end HangEnd, written []
 	return out
 }
 
-// input is what a gate's command printed, for those who read it.
+// input returns the output of a gate's command as input for the parsers.
 func input(t Tree, g Gate, res sandbox.Result) read.Input {
 	return read.Input{
 		Format: g.Format, Command: g.Command(), Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
@@ -398,8 +398,8 @@ func input(t Tree, g Gate, res sandbox.Result) read.Input {
 	}
 }
 
-// boxed runs a command in the box, with the way out that its gate has, until
-// it ends or hangs.
+// boxed runs a command in the sandbox, with its gate's network gateway, until it ends or
+// hangs.
 func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string, s HangSigns) (sandbox.Result, HangEnd, error) {
 	var way *egress.Gateway
 	if r.Net != nil {
@@ -420,7 +420,7 @@ func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string, s Han
 	return res, end, err
 }
 
-// emptyEvidence is the evidence before the gate ran.
+// emptyEvidence returns the evidence before the gate ran.
 func (r Runner) emptyEvidence(ctx context.Context, t Tree, g Gate) nexus.Evidence {
 	e := nexus.Evidence{
 		Gate: g.Name, State: nexus.NotRun, Tree: t.Hash, Exit: -1,
@@ -439,7 +439,7 @@ func (r Runner) limit(g Gate) time.Duration {
 	return r.Timeout
 }
 
-// bare reports whether a gate sees nothing but what git tracks.
+// bare reports whether a gate sees only tracked files.
 func bare(g Gate) bool {
 	switch g.Format {
 	case read.GoBuild, read.GoVet, read.GoTestJSON, read.GoFmt, read.GolangCI:
@@ -467,11 +467,11 @@ func (r Runner) storeOutput(res sandbox.Result) (string, error) {
 	return r.Put(data)
 }
 
-// TestNameSeparator stands between how a test ended and its name, in the blob that
-// [nexus.Evidence] names: one test a line.
+// TestNameSeparator separates a test's result from its name, in the blob that [nexus.Evidence]
+// names: one test per line.
 const TestNameSeparator = "\t"
 
-// storeTestNames keeps the names of tests and how they ended.
+// storeTestNames stores the names and results of tests.
 func (r Runner) storeTestNames(tests []read.Test) (string, error) {
 	if r.Put == nil || len(tests) == 0 {
 		return "", nil
@@ -485,8 +485,8 @@ func (r Runner) storeTestNames(tests []read.Test) (string, error) {
 	return r.Put([]byte(b.String()))
 }
 
-// withTimeout lets go test end a little before the gate does, so that it says
-// which tests were running.
+// withTimeout makes go test end a little before the gate does, so that it reports which tests
+// were running.
 func withTimeout(g Gate, limit time.Duration) []string {
 	if g.Format != read.GoTestJSON || limit <= 0 || slices.ContainsFunc(g.Args, func(a string) bool {
 		return strings.HasPrefix(strings.TrimLeft(a, "-"), "timeout")

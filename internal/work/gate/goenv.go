@@ -14,20 +14,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// Setup is what tools need besides the tree.
+// Setup describes the requirements of tools besides the tree.
 type Setup struct {
 	Env                []string
 	Readable, Writable []string
 }
 
-// Prepare makes tools ready for a tree: no network, no other toolchain, no change
-// of what says which packages it has, and every cache in the directory cache, which
-// it creates. Git has an identity there for commits in repositories that tests make.
+// Prepare configures tools for a tree: no network, no other toolchain, no change of module
+// files, and every cache in the directory cache, which it creates. Git has an identity there
+// for commits in repositories that tests make.
 //
-// A build cache is trusted blindly by the go command, and a test may write
-// wherever a gate may. So cache must belong to the gates of one attempt, or
-// one landing, alone: not to the agent's own shell, and not to the next
-// attempt.
+// The go command trusts a build cache blindly, and a test may write wherever a gate may. So
+// cache must belong to the gates of one attempt, or one landing, alone: not to the agent's own
+// shell, and not to the next attempt.
 func Prepare(dir, cache string) (Setup, error) {
 	if err := os.MkdirAll(filepath.Join(cache, stack.GoBuildCache), 0o700); err != nil {
 		return Setup{}, fmt.Errorf("caches: %w", err)
@@ -42,7 +41,7 @@ func Prepare(dir, cache string) (Setup, error) {
 			env = append(env, c.Var+"="+filepath.Join(cache, c.Dir))
 		}
 	}
-	known := filepath.Join(cache, "gitconfig") // read-only within what is writable
+	known := filepath.Join(cache, "gitconfig") // read-only within a writable directory
 	if err := lay(known, git.NeutralConfig()); err != nil {
 		return Setup{}, fmt.Errorf("caches: %w", err)
 	}
@@ -61,8 +60,7 @@ func lay(name, text string) error {
 	return disk.Replace(name, []byte(text))
 }
 
-// SystemSettings returns the directories of the system in which tools keep their
-// settings, as far as they are there.
+// SystemSettings returns the existing system directories in which tools store their settings.
 func SystemSettings() []string {
 	var all []string
 	dirs := []string{"/etc/alternatives"}
@@ -77,9 +75,8 @@ func SystemSettings() []string {
 	return all
 }
 
-// builtVersion returns what the go command that a PATH leads to would say about its version,
-// as it was built into it, which takes no process. Empty where that cannot be
-// told: a script is in front of it, say.
+// builtVersion returns the version of the go command in PATH, read from its binary without
+// running it. It is "" if that is impossible: the command is a script, for example.
 func builtVersion(env []string) string {
 	path := ""
 	for _, e := range env {
@@ -108,16 +105,14 @@ func builtVersion(env []string) string {
 	return ""
 }
 
-// ToolVersions remembers which version of a tool a PATH leads to. It may be used
-// by many goroutines.
+// ToolVersions caches the versions of tools in a PATH. It may be used by many goroutines.
 type ToolVersions struct {
 	mu   sync.Mutex // guards seen
 	seen map[string]string
 }
 
-// Of returns the first line that a command says about its version, empty where
-// it cannot. Run runs it; env are the variables that it runs with. A nil
-// Versions asks each time.
+// Of returns the first line of a command's version output, or "" if it fails. Run runs it; env
+// are the variables that it runs with. A nil ToolVersions runs it each time.
 func (v *ToolVersions) Of(env, args []string, run func(args []string) (stdout []byte, ok bool)) string {
 	key := strings.Join(args, " ")
 	for _, e := range env {
@@ -139,7 +134,7 @@ func (v *ToolVersions) Of(env, args []string, run func(args []string) (stdout []
 	if said == "" {
 		out, ok := run(args)
 		if !ok {
-			return "" // the gate itself will say why
+			return "" // the gate itself reports why
 		}
 		said, _, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// handlesMark begins the lines with which a probe of ours names what is still open:
-// what it is, " at ", a file and a line. See [stack.OpenHandleCheck].
+// handlesMark begins the lines with which a probe of Nexus names open handles: the kind, " at
+// ", a file and a line. See [stack.OpenHandleCheck].
 const handlesMark = "nexus: still open: "
 
-// maxHandles bounds how many things are named.
+// maxHandles limits how many handles are named.
 const maxHandles = 20
 
-// OpenHandles returns what keeps a runner from exiting, as far as its output says:
-// its own, or that of a probe of ours.
+// OpenHandles returns findings about the handles that keep a runner from exiting, from the
+// runner's output or that of a probe of Nexus.
 func OpenHandles(in raw.Input) []nexus.Finding {
 	probe := regexp.MustCompile(`^(?:# )?` + handlesMark + `(.+) at (\S.*?):(\d+)(?::(\d+))?$`)
 	var found []nexus.Finding
@@ -46,7 +46,7 @@ func OpenHandles(in raw.Input) []nexus.Finding {
 	return found
 }
 
-// handleName says what a kind of handle is.
+// handleName returns the description of a kind of handle.
 func handleName(kind string) string {
 	if name := stack.HandleName(kind); name != "" {
 		return name + " (" + kind + ")"
@@ -57,8 +57,8 @@ func handleName(kind string) string {
 	return kind
 }
 
-// RunningTest returns the test that was under way when a runner was ended, or the
-// file of it, empty where the output does not tell.
+// RunningTest returns the test that was running when a runner was ended, or its file; both are
+// "" if the output does not show it.
 func RunningTest(format string, in raw.Input) (test, file string) {
 	all := in.Text()
 	for i := range all {

@@ -11,31 +11,35 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// HangSigns say how a runner is seen to hang. The zero HangSigns see nothing.
+// HangSigns define how a hanging runner is detected. The zero HangSigns detect nothing.
 type HangSigns struct {
-	Over   string        // pattern of the line with which it has told how all its tests ended; empty: it says that only when it exits
-	Linger time.Duration // how long it may be silent after that; 0: for ever
-	Told   string        // pattern of a line that tells how one test ended, for a runner without Over
-	Quiet  time.Duration // how long such a runner may be silent once it told about a test; 0: for ever
+	// pattern of the line that completes the test results; empty: they are complete only at the
+	// exit
+	Over   string
+	Linger time.Duration // longest silence after that; 0: unlimited
+	Told   string        // pattern of a line with the result of one test, for a runner without Over
+	Quiet  time.Duration // longest silence of such a runner after a test's result; 0: unlimited
 }
 
-// ErrHung is the cause with which a runner is ended that hangs.
+// ErrHung is the cause with which a hanging runner is ended.
 var ErrHung = errors.New("the test runner does not exit")
 
-// HangEnd is what was seen of a run.
+// HangEnd describes the end of a watched run.
 type HangEnd struct {
-	Over bool // it told how all its tests ended
+	Over bool // all test results were reported
 	Hung bool // it was ended, as it was silent for too long after that
 
-	Wrote WrittenFiles // files that a gate wrote which is only to look, or whose tests must not write what they expect
+	// files written by a gate that must only read, or whose tests must not write their
+	// expectations
+	Wrote WrittenFiles
 }
 
-// HangWatch listens to a runner.
+// HangWatch watches the output of a runner.
 type HangWatch struct {
-	mu   sync.Mutex // the timer's goroutine and the listener
+	mu   sync.Mutex // guards the fields below between the timer's goroutine and the output's
 	end  HangEnd
 	told bool
-	line []byte // that has no end yet
+	line []byte // incomplete line
 	over *regexp.Regexp
 	test *regexp.Regexp
 	s    HangSigns
@@ -43,11 +47,11 @@ type HangWatch struct {
 	stop context.CancelCauseFunc
 }
 
-// maxWatchedLine is the part of a line that is looked at.
+// maxWatchedLine limits the part of a line that is matched.
 const maxWatchedLine = 4 << 10
 
-// WatchHang returns a context that ends, with [ErrHung], when the runner that is
-// heard hangs. [HangWatch.Close] gives it back.
+// WatchHang returns a context that ends, with [ErrHung], when the watched runner hangs.
+// [HangWatch.Close] releases it.
 func WatchHang(ctx context.Context, s HangSigns) (context.Context, *HangWatch) {
 	ctx, stop := context.WithCancelCause(ctx)
 	w := &HangWatch{s: s, stop: stop}
@@ -60,10 +64,10 @@ func WatchHang(ctx context.Context, s HangSigns) (context.Context, *HangWatch) {
 	return ctx, w
 }
 
-// hears reports whether there is anything to listen to.
+// hears reports whether there is any sign to watch for.
 func (s HangSigns) hears() bool { return s.Over != "" || s.Told != "" && s.Quiet > 0 }
 
-// Heard takes output as it arrives.
+// Heard receives output as it arrives.
 func (w *HangWatch) Heard(p []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +83,7 @@ func (w *HangWatch) Heard(p []byte) {
 	w.rest()
 }
 
-// look takes a whole line.
+// look processes a complete line.
 func (w *HangWatch) look(line []byte) {
 	if w.end.Over || w.over == nil && (w.test == nil || w.told) {
 		return
@@ -93,7 +97,7 @@ func (w *HangWatch) look(line []byte) {
 	}
 }
 
-// rest begins to wait again: something was said.
+// rest restarts the wait after new output.
 func (w *HangWatch) rest() {
 	var long time.Duration
 	switch {
@@ -120,8 +124,8 @@ func (w *HangWatch) hung() {
 	}
 }
 
-// Close ends the watch and returns what was seen. Cause is why the run ended
-// that was watched, if not by itself.
+// Close ends the watch and returns its result. Cause is why the watched run ended, nil if it
+// ended by itself.
 func (w *HangWatch) Close(cause error) HangEnd {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,6 +137,6 @@ func (w *HangWatch) Close(cause error) HangEnd {
 	}
 	w.stop(nil)
 	w.stop = nil
-	w.end.Hung = w.end.Hung && errors.Is(cause, ErrHung) // else it exited in the last moment
+	w.end.Hung = w.end.Hung && errors.Is(cause, ErrHung) // otherwise it exited in the last moment
 	return w.end
 }

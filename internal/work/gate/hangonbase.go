@@ -9,18 +9,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// JudgedNothing reports whether a gate that runs some of another's tests could judge by
-// none of them: the other one does.
+// JudgedNothing reports whether a gate that runs some of another's tests could not judge with
+// any of them: the other one does.
 func (g Gate) JudgedNothing(e nexus.Evidence) bool { return g.Of != "" && e.State == nexus.NotRun }
 
-// RepeatsHangingTests reports whether a gate would run tests once more that do not end, by
-// what the gate said whose tests they are.
+// RepeatsHangingTests reports whether a gate would repeat tests that do not end, according to
+// the result of the gate to which they belong.
 func (g Gate) RepeatsHangingTests(e nexus.Evidence) bool {
 	return g.Again != "" && e.Gate == g.Again && (e.State == nexus.Timeout || e.Hangs || e.Lingered())
 }
 
-// hangsToo reports whether a gate with some of another's tests was out of time,
-// and is on the base, of which nobody knows more than that all tests hang.
+// hangsToo reports whether a gate with some of another's tests timed out, and does so on the
+// base, about which it is only known that all tests hang.
 func (r Runner) hangsToo(ctx context.Context, g Gate, base, raw nexus.Evidence) (hangs bool, err error) {
 	if g.Of == "" || raw.State != nexus.Timeout || !base.Hung() || r.Origin == nil || r.Origin.Use == nil {
 		return false, nil
@@ -33,9 +33,8 @@ func (r Runner) hangsToo(ctx context.Context, g Gate, base, raw nexus.Evidence) 
 	return hangs, err
 }
 
-// relatedResult returns what a gate that runs some of another's tests says about them: it is
-// idle where they told nothing. That they could not be loaded tells something
-// where the other's tests ran on the base.
+// relatedResult returns the result of a gate that runs some of another's tests: it did not run
+// if they gave no result. A load failure is a result if the other's tests ran on the base.
 func relatedResult(g Gate, base, raw nexus.Evidence) nexus.Evidence {
 	if g.Of == "" {
 		return raw
@@ -52,9 +51,9 @@ func relatedResult(g Gate, base, raw nexus.Evidence) nexus.Evidence {
 	return raw
 }
 
-// touched returns the evidence before it was weighed where a gate hangs, as on
-// the base, and that counts against the work: in a file that it changed, in
-// some tests of which the base did not say so, or in no test at all.
+// touched returns the evidence without the comparison if a gate hangs, as on the base, and
+// that counts against the work: in a file that it changed, in some tests that did not hang on
+// the base, or in no test at all.
 func (r Runner) touched(g Gate, raw, e nexus.Evidence) nexus.Evidence {
 	ours := r.Origin != nil && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool {
 		return f.File != "" && slices.Contains(r.Origin.Changed, f.File)
@@ -65,9 +64,8 @@ func (r Runner) touched(g Gate, raw, e nexus.Evidence) nexus.Evidence {
 	return e
 }
 
-// instead returns evidence of a gate that hangs as on the base, nil for none,
-// and whether others judged in its place, and passed: some of the tests, or a
-// criterion.
+// instead returns evidence of a gate that hangs as on the base, or nil, and whether other
+// gates judged in its place, and passed: some of the tests, or a criterion.
 func instead(all []nexus.Evidence, gates []Gate) (hung *nexus.Evidence, passed bool) {
 	for i, e := range all {
 		if e.Hangs && hung == nil {

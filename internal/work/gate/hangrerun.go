@@ -15,12 +15,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// silences is how much longer a runner may be silent that does not say when its
-// tests are done, since one of them may take long, and one that is made to exit,
-// since it first finds out what is open.
+// silences is the factor for the allowed silence of a runner that does not report when its
+// tests are done, since one of them may take long, and of one that is made to exit, since it
+// first finds open handles.
 const silences = 6
 
-// baseHangSigns is how a gate is seen to have told how all its tests ended, and to hang.
+// baseHangSigns returns the signs that a gate reported all its test results, and hangs.
 func baseHangSigns(g Gate) HangSigns {
 	s := HangSigns{Linger: g.Linger}
 	for _, name := range []string{g.Format, g.Hold.Format} {
@@ -32,7 +32,7 @@ func baseHangSigns(g Gate) HangSigns {
 }
 
 // hangSigns is [baseHangSigns], and for a runner that is silent when it cannot exit, the
-// silence after which that is looked into.
+// silence after which that is investigated.
 func hangSigns(g Gate, limit time.Duration) HangSigns {
 	s := baseHangSigns(g)
 	if g.Hold.Told == "" || g.Linger <= 0 || g.Of != "" {
@@ -45,8 +45,8 @@ func hangSigns(g Gate, limit time.Duration) HangSigns {
 	return s
 }
 
-// unfinishedReport is the report of a runner that told how its tests ended and did not
-// exit: where they passed, nothing else is red, but a pass it is not.
+// unfinishedReport returns the report of a runner that completed its test results and did not
+// exit: if the tests passed, nothing else is red, but it is no pass.
 func unfinishedReport(read read.Report) read.Report {
 	if read.State == nexus.Pass || read.State == nexus.Flaky {
 		read.State = nexus.Environmental
@@ -54,9 +54,9 @@ func unfinishedReport(read read.Report) read.Report {
 	return read
 }
 
-// investigateHang looks into a runner that hangs: the tests run once more, in a way that
-// says what is still open and that exits then. A runner that told how all of
-// them ended is believed in that. Of one that did not, the second run says it.
+// investigateHang finds the cause of a hanging runner: the tests run once more, in a way that
+// lists open handles and then exits. If the runner reported all test results, those are used.
+// Otherwise the results of the second run are.
 func (r Runner) investigateHang(ctx context.Context, t Tree, g Gate, limit time.Duration, res sandbox.Result, read read.Report, end HangEnd) (sandbox.Result, read.Report, error) {
 	left, why := limit, fmt.Sprintf("it did not exit within %s after that", g.Linger)
 	if limit > 0 {
@@ -81,7 +81,7 @@ func (r Runner) investigateHang(ctx context.Context, t Tree, g Gate, limit time.
 		res.Duration += before
 		return res, read, err
 	case end.Over:
-	case !ended: // it ran no better then
+	case !ended: // the second run hung as well
 		res.TimedOut, res.Duration = true, res.Duration+other.Duration
 		return res, read, nil
 	default:
@@ -104,8 +104,8 @@ func (r Runner) investigateHang(ctx context.Context, t Tree, g Gate, limit time.
 	return res, read, nil
 }
 
-// rerunForcingExit runs the tests of a runner that hangs so that it exits. The zero result
-// is that of a runner for which there is no way, or no time.
+// rerunForcingExit runs the tests of a hanging runner in a way that makes it exit. The zero
+// result means that the runner has no such way, or that there is no time.
 func (r Runner) rerunForcingExit(ctx context.Context, t Tree, g Gate, limit, left time.Duration) (sandbox.Result, read.Report, error) {
 	if len(g.Hold.Args) == 0 || g.Of != "" || limit > 0 && left < time.Second {
 		return sandbox.Result{}, read.Report{}, nil
@@ -120,7 +120,7 @@ func (r Runner) rerunForcingExit(ctx context.Context, t Tree, g Gate, limit, lef
 	return res, read, err
 }
 
-// forceExitAdvice says how the runner is made to exit whatever is open.
+// forceExitAdvice returns how to make the runner exit despite open handles.
 func forceExitAdvice(g Gate) string {
 	if g.Hold.Flag == "" {
 		return ""
@@ -128,7 +128,7 @@ func forceExitAdvice(g Gate) string {
 	return ", or make the gate's command force an exit with " + g.Hold.Flag
 }
 
-// runningTestFinding names the test that ran when the time was up.
+// runningTestFinding names the test that was running at the timeout.
 func runningTestFinding(g Gate, t Tree, res sandbox.Result, found []nexus.Finding) []nexus.Finding {
 	if !g.Tests || slices.ContainsFunc(found, func(f nexus.Finding) bool { return f.Code == raw.CodeVanished || f.Code == raw.CodeTimeout }) {
 		return nil

@@ -12,15 +12,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// mostExplained bounds the findings of a gate whose missing paths are looked up.
+// mostExplained limits the findings of a gate whose missing paths are looked up.
 const mostExplained = 20
 
-// maxSearched bounds the output, at its end, that is searched for missing paths.
+// maxSearched limits the output, at its end, that is searched for missing paths.
 const maxSearched = 64 << 10
 
-// explainMissing adds to findings about a path that is not there the rule by which
-// git ignores it: an agent that wrote the file sees it in its worktree, and the
-// gates do not. Where only the output names such a path, the first finding gets it.
+// explainMissing adds to findings about a missing path the rule by which git ignores it: an
+// agent that wrote the file sees it in its worktree, and the gates do not. If only the output
+// names such a path, the first finding gets it.
 func (r Runner) explainMissing(ctx context.Context, t Tree, g Gate, findings []nexus.Finding, res sandbox.Result) ([]nexus.Finding, error) {
 	if r.Ignored == nil || len(findings) == 0 {
 		return findings, nil
@@ -29,7 +29,7 @@ func (r Runner) explainMissing(ctx context.Context, t Tree, g Gate, findings []n
 	if err != nil {
 		return findings, fmt.Errorf("look for missing files: %w", err)
 	}
-	defer func() { _ = root.Close() }() // only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	gone := func(file, text string) []string {
 		return slices.DeleteFunc(stack.MissingPaths(g.Dir, file, strings.ReplaceAll(text, t.Dir+"/", "")), func(p string) bool {
 			_, err := root.Lstat(p)
@@ -57,7 +57,7 @@ func (r Runner) explainMissing(ctx context.Context, t Tree, g Gate, findings []n
 	}
 	findings = slices.Clone(findings)
 	for i, paths := range named {
-		i %= len(named) - 1 // what the output names is said of the first
+		i %= len(named) - 1 // paths that only the output names go to the first finding
 		for _, p := range paths {
 			if rule, ok := rules[p]; ok {
 				why := fmt.Sprintf("%s is not there: %s ignores it, so it is no part of the change, whoever wrote it. Choose another path or change the rule.", p, rule)

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// runWithNetwork runs a command with a way out, nil for none, and returns which hosts it
-// asked for. What was refused is at the end of its standard error.
+// runWithNetwork runs a command with a network gateway, nil for none, and returns the hosts
+// that it requested. Refused requests are listed at the end of its standard error.
 func runWithNetwork(ctx context.Context, b *sandbox.Box, c sandbox.Command, way *egress.Gateway) (sandbox.Result, []nexus.HostReached, error) {
 	if way == nil {
 		r, err := b.Run(ctx, c)

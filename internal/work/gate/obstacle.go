@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// markObstacle says of a red gate that it could not run, where what it printed is about the place and not about
-// the tree, and none of its tests ran: what it says then is no finding.
+// markObstacle marks a red gate as not run if its output is about the environment and not
+// about the tree, and none of its tests ran: its messages are no findings then.
 func (r Runner) markObstacle(g Gate, e nexus.Evidence, res sandbox.Result) nexus.Evidence {
 	red := e.State == nexus.Fail || e.State == nexus.Unverifiable || e.State == nexus.Environmental && !lacksTool(e) && !e.Lingered()
 	if r.Box.Name() == string(sandbox.Off) || !red || e.Counts.Passed > 0 {
@@ -33,10 +33,11 @@ func (r Runner) markObstacle(g Gate, e nexus.Evidence, res sandbox.Result) nexus
 	return e
 }
 
-// Fault is a gate that cannot judge where runs work, for a reason that is not in the tree.
+// Fault is a gate that cannot judge in this environment, for a reason that is not in the tree.
 type Fault struct{ Gate, Cause, Cure string }
 
-// FaultOf returns why a gate cannot judge where it ran; false where nothing of that is known.
+// FaultOf returns why a gate cannot judge in this environment; false if no such reason is
+// known.
 func FaultOf(e nexus.Evidence) (Fault, bool) {
 	i := slices.IndexFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeObstacle || f.Code == raw.CodeGround })
 	if i < 0 || e.State != nexus.NotRun {
@@ -45,8 +46,9 @@ func FaultOf(e nexus.Evidence) (Fault, bool) {
 	return Fault{e.Gate, e.Findings[i].Message, e.Findings[i].Advice}, true
 }
 
-// MarkEnvironmentFault says of a gate that is red on the base where runs work that it passes in the user's checkout: it
-// does not judge in this run, and what it said excuses nothing.
+// MarkEnvironmentFault marks a gate that is red on the base in a run's environment and passes
+// in the user's checkout: it does not judge in this run, and its findings on the base excuse
+// nothing.
 func MarkEnvironmentFault(e nexus.Evidence) nexus.Evidence {
 	said := e.Why
 	if said == "" {
@@ -66,8 +68,8 @@ func hasCode(e nexus.Evidence, code string) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == code })
 }
 
-// unjudged says of a gate that does not judge in this run, or that met on the base what it meets now, that it did not
-// run; false where it judges.
+// unjudged marks a gate that does not judge in this run, or that meets the same obstacle as on
+// the base, as not run; false if it judges.
 func unjudged(base, now nexus.Evidence) (nexus.Evidence, bool) {
 	ground := hasCode(base, raw.CodeGround) && base.State == nexus.NotRun && !now.Passed()
 	met := hasCode(base, raw.CodeObstacle) && hasCode(now, raw.CodeObstacle) && base.State == nexus.NotRun && now.State == nexus.NotRun

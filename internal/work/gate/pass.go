@@ -14,15 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
 )
 
-// RunAll lets the gates judge a tree in their order and stops at the first red
-// one. Evidence that known has for this very tree, command and toolchain is
-// taken over. The verdict has passed when every gate has; a gate that did not
-// run is red too, unless it did not run on the base either. One that runs some
-// of another's tests ends the pass when they are red; whatever else it says,
-// the other judges too, unless it may wait. One that does not end and did not on
-// the base ends no pass, and there is none without some of its tests, or a
-// criterion, that judged in its place; nor is such a one run again to measure
-// it. With Each a red criterion keeps no other gate from judging.
+// RunAll runs the gates on a tree in their order and stops at the first red one. Known
+// evidence for this very tree, command and toolchain is reused. The verdict has passed when
+// every gate has; a gate that did not run is red too, unless it did not run on the base
+// either. A gate that runs some of another's tests ends the pass when they are red; with any
+// other result, the other judges too, unless it may wait. A gate that does not end and did not
+// on the base does not end the pass, which fails unless some of its tests, or a criterion,
+// judged in its place; nor is such a gate repeated to measure it. With Each a red criterion
+// does not stop other gates.
 func (r Runner) RunAll(ctx context.Context, t Tree, gates []Gate, known func(tree, gate string) (nexus.Evidence, bool)) (nexus.Verdict, error) {
 	v := nexus.Verdict{Tree: t.Hash}
 	green := 0
@@ -66,7 +65,7 @@ func (r Runner) RunAll(ctx context.Context, t Tree, gates []Gate, known func(tre
 	return finishVerdict(v, gates, green > 0), nil
 }
 
-// finishVerdict says about a verdict whether it has passed, where no red gate ended it.
+// finishVerdict sets whether a verdict has passed, if no red gate ended it.
 func finishVerdict(v nexus.Verdict, gates []Gate, green bool) nexus.Verdict {
 	if v.Why != "" {
 		return v
@@ -81,7 +80,7 @@ func finishVerdict(v nexus.Verdict, gates []Gate, green bool) nexus.Verdict {
 	return v
 }
 
-// JudgeAgainstBase judges a tree by one gate, against the base where there is one.
+// JudgeAgainstBase judges a tree with one gate, against the base if there is one.
 func (r Runner) JudgeAgainstBase(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
 	e, _, _, err := r.judgeAgainstBase(ctx, t, g, nil)
 	if err != nil {
@@ -90,7 +89,7 @@ func (r Runner) JudgeAgainstBase(ctx context.Context, t Tree, g Gate) (nexus.Evi
 	return r.brief(e)
 }
 
-// judgeAgainstBase judges a tree by a gate, against what the gate said about the base.
+// judgeAgainstBase judges a tree with a gate, against the gate's result on the base.
 func (r Runner) judgeAgainstBase(ctx context.Context, t Tree, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) (e, base nexus.Evidence, cached bool, err error) {
 	if r.Base != nil {
 		base = r.base(g)
@@ -143,12 +142,12 @@ func (r Runner) judgeAgainstBase(ctx context.Context, t Tree, g Gate, known func
 	return e, base, cached, err
 }
 
-// base returns what is known of a gate on the base. One that runs some of
-// another's tests is held to what that said.
+// base returns a gate's result on the base. A gate that runs some of another's tests is
+// compared with the other's result.
 func (r Runner) base(g Gate) nexus.Evidence {
 	if g.Of == "" {
 		e, _ := r.Base(g.Name)
-		e, _ = WithAllFindings(e, r.Get) // what is lost is said by what is left
+		e, _ = WithAllFindings(e, r.Get) // if the blob is lost, the remaining findings are used
 		return e
 	}
 	e, ok := r.Base(g.Of)
@@ -157,16 +156,16 @@ func (r Runner) base(g Gate) nexus.Evidence {
 	}
 	e, _ = WithAllFindings(e, r.Get)
 	e.Gate, e.Findings = g.Name, slices.Clone(e.Findings)
-	e.Counts = nexus.Counts{} // of all tests: some are fewer anyway
+	e.Counts = nexus.Counts{} // counts of all tests: a selection always has fewer
 	for i := range e.Findings {
 		e.Findings[i].Gate = g.Name
 	}
 	return e
 }
 
-// blocking returns what is more than a warning among the findings of a gate
-// that is red for more than warnings: of a tool that lets warnings pass, new
-// ones do not count against a tree that has old errors.
+// blocking returns the findings that are more than warnings, for a gate that is red for more
+// than warnings: if a tool lets warnings pass, new ones do not count against a tree that has
+// old errors.
 func blocking(e nexus.Evidence) []nexus.Finding {
 	if e.State != nexus.Fail || !slices.ContainsFunc(e.Findings, raw.Blocks) {
 		return e.Findings
@@ -174,8 +173,8 @@ func blocking(e nexus.Evidence) []nexus.Finding {
 	return slices.DeleteFunc(slices.Clone(e.Findings), func(f nexus.Finding) bool { return !raw.Blocks(f) })
 }
 
-// storeRaw keeps evidence as it was before it was weighed, and returns the blob's
-// name, empty where it is of no use later.
+// storeRaw stores evidence before its comparison, and returns the blob's name, or "" if it is
+// of no use later.
 func (r Runner) storeRaw(raw nexus.Evidence) (string, error) {
 	if r.Put == nil || !isReproducible(raw) {
 		return "", nil
@@ -184,22 +183,22 @@ func (r Runner) storeRaw(raw nexus.Evidence) (string, error) {
 	return r.Put(data)
 }
 
-// isReproducible reports whether evidence holds for its tree at any time and against
-// any base: the other states may be different next time.
+// isReproducible reports whether evidence is valid for its tree at any time and against any
+// base: other states may differ next time.
 func isReproducible(e nexus.Evidence) bool {
 	_, measured := report.Percent(e.Why) // the result of a measurement
 	said := e.Why == "" || measured && e.State == nexus.Pass
 	return (e.State == nexus.Pass || e.State == nexus.Fail) && said && e.Raw == "" && e.Base == ""
 }
 
-// knownOrRun returns what is known of a gate on a tree, or runs it. What was weighed
-// against a base is taken over as it was before that.
+// knownOrRun returns the known result of a gate on a tree, or runs it. Evidence that was
+// compared with a base is reused in its form before that.
 func (r Runner) knownOrRun(ctx context.Context, t Tree, g Gate, base string, known func(tree, gate string) (nexus.Evidence, bool)) (e nexus.Evidence, cached bool, err error) {
 	if known != nil {
 		old, ok := known(t.Hash, g.Name)
 		if raw, usable := RawEvidence(old, r.Get); ok && usable && r.IsReusable(ctx, t, g, raw) {
 			if old.Base != base {
-				raw.Unsure = nil // that was found against another base
+				raw.Unsure = nil // these tests were unsure against another base
 			}
 			r.skip(g)
 			return raw, true, nil
@@ -213,25 +212,27 @@ func (r Runner) knownOrRun(ctx context.Context, t Tree, g Gate, base string, kno
 	if err != nil || e.Passed() || r.skipped == nil || bare(g) || !slices.ContainsFunc(*r.skipped, func(s Gate) bool { return s.Again == "" }) {
 		return e, false, err
 	}
-	if err := r.repeat(ctx, t, g, func(s Gate) bool { return s.Again == "" }); err != nil { // it may need what tests leave
+	// g may need the files that tests create
+	if err := r.repeat(ctx, t, g, func(s Gate) bool { return s.Again == "" }); err != nil {
 		return e, false, err
 	}
 	e, err = r.judge(ctx, t, g)
 	return e, false, err
 }
 
-// criterion reports whether a gate is the command of a criterion, which no
-// other gate needs to have run.
+// criterion reports whether a gate is the command of a criterion, whose files no other gate
+// needs.
 func criterion(g Gate) bool { return strings.HasPrefix(g.Name, nexus.AcceptGate) }
 
-// twins adds to what is known what the gates of this pass said about a criterion
-// whose command is that of one of them, or runs some of its tests.
+// twins extends known with the results of this pass for a criterion whose command equals that
+// of a gate, or runs some of its tests.
 func (r Runner) twins(ctx context.Context, t Tree, gates []Gate, said []nexus.Evidence, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) func(tree, gate string) (nexus.Evidence, bool) {
 	twin, ok := SameCommandEvidence(gates, said, g, r.Get)
 	if !ok {
 		return known
 	}
-	twin.Toolchain = r.emptyEvidence(ctx, t, g).Toolchain // what it was judged with just now
+	// the toolchain that it was judged with just now
+	twin.Toolchain = r.emptyEvidence(ctx, t, g).Toolchain
 	return func(tree, gate string) (nexus.Evidence, bool) {
 		if known != nil {
 			if e, ok := known(tree, gate); ok {
@@ -242,9 +243,9 @@ func (r Runner) twins(ctx context.Context, t Tree, gates []Gate, said []nexus.Ev
 	}
 }
 
-// SameCommandEvidence returns what a gate said about a tree for a criterion whose command is just
-// that of the gate, or runs some of its tests: they need not run twice. What may be
-// different next time is no such evidence, nor is what was red and flaky.
+// SameCommandEvidence returns a gate's result on a tree for a criterion whose command equals
+// that of the gate, or runs some of its tests: they need not run twice. Evidence that may
+// differ next time is excluded, and so is red and flaky evidence.
 func SameCommandEvidence(gates []Gate, said []nexus.Evidence, g Gate, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
 	if !criterion(g) {
 		return nexus.Evidence{}, false
@@ -276,23 +277,23 @@ func SameCommandEvidence(gates []Gate, said []nexus.Evidence, g Gate, get func(h
 	return nexus.Evidence{}, false
 }
 
-// RunsSameCommand reports whether a gate of the root runs what a criterion runs, and reads
-// it as that does.
+// RunsSameCommand reports whether a gate of the root runs a criterion's command, and parses
+// its output in the same way.
 func RunsSameCommand(o, g Gate) bool {
 	return !criterion(o) && (o.Dir == "" || o.Dir == ".") && slices.Equal(o.Args, g.Args) && o.Format == g.Format && len(o.Reports) == 0 && o.Of == "" && o.Again == "" &&
 		(o.Tests || !g.Tests)
 }
 
-// skip remembers a gate that did not have to run, for those that need what it
-// leaves.
+// skip remembers a gate that did not have to run, for gates that need the files that it
+// creates.
 func (r Runner) skip(g Gate) {
 	if r.skipped != nil && !bare(g) && !criterion(g) {
 		*r.skipped = append(*r.skipped, g)
 	}
 }
 
-// repeat runs the project's own commands that came before one and were not
-// run in this pass, of those that are picked: it may need what they leave.
+// repeat runs the project's own earlier commands that were skipped in this pass, if picked
+// selects them: a gate may need the files that they create.
 func (r Runner) repeat(ctx context.Context, t Tree, g Gate, picked func(Gate) bool) error {
 	if r.skipped == nil || bare(g) {
 		return nil
@@ -311,8 +312,8 @@ func (r Runner) repeat(ctx context.Context, t Tree, g Gate, picked func(Gate) bo
 	return nil
 }
 
-// RawEvidence returns evidence as it was before it was weighed against a base, and
-// false where that is not known or may be different next time.
+// RawEvidence returns evidence in its form before the comparison with a base, and false if
+// that is unknown or may differ next time.
 func RawEvidence(e nexus.Evidence, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
 	if e.Raw == "" || get == nil {
 		whole, ok := WithAllFindings(e, get)
@@ -326,8 +327,8 @@ func RawEvidence(e nexus.Evidence, get func(hash string) ([]byte, error)) (nexus
 	return raw, isReproducible(raw)
 }
 
-// IsReusable reports whether evidence is what a gate with this command and these
-// tools said about this very tree.
+// IsReusable reports whether evidence is a gate's result with this command and these tools on
+// this very tree.
 func (r Runner) IsReusable(ctx context.Context, t Tree, g Gate, e nexus.Evidence) bool {
 	now := r.emptyEvidence(ctx, t, g)
 	return e.Tree == now.Tree && e.Tree != "" && e.Gate == now.Gate && e.Command == now.Command && e.Toolchain == now.Toolchain

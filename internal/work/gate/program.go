@@ -9,12 +9,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// progname is what is surely the name of a program where a command line begins
-// with it.
+// progname matches a word that is certainly a program's name at the beginning of a command
+// line.
 var progname = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
 
-// Program returns the program that a gate begins with, empty where it is one of
-// the tree or unknown.
+// Program returns the program of a gate's command, or "" if it is in the tree or unknown.
 func (g Gate) Program() string {
 	words := g.Args
 	if len(words) == 3 && words[0] == "sh" && words[1] == "-c" {
@@ -26,7 +25,7 @@ func (g Gate) Program() string {
 	return words[0]
 }
 
-// Missing returns which programs are not there inside of the sandbox.
+// Missing returns the programs that are missing inside the sandbox.
 func Missing(ctx context.Context, box *sandbox.Box, programs []string) ([]string, error) {
 	if len(programs) == 0 {
 		return nil, nil

@@ -14,11 +14,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// maxQuarantine is more than a record may have.
+// maxQuarantine limits the size of a record, in bytes.
 const maxQuarantine = 1 << 20
 
-// QuarantineAt returns the record of a commit or tree, none where it has no such file.
-// One that cannot be read protects nothing, and is an error.
+// QuarantineAt returns the record of a commit or tree, an empty one if it has no such file. An
+// unreadable record protects nothing, and is an error.
 func QuarantineAt(ctx context.Context, repo git.Repo, rev string) (flaky.Quarantine, error) {
 	entry, err := quarantineBlob(ctx, repo, rev)
 	if err != nil || entry == "" {
@@ -39,7 +39,7 @@ func QuarantineAt(ctx context.Context, repo git.Repo, rev string) (flaky.Quarant
 	return flaky.ParseQuarantine([]byte(text))
 }
 
-// quarantineBlob returns how a tree names the record, empty where it has none.
+// quarantineBlob returns the record's object name in a tree, or "" if it has none.
 func quarantineBlob(ctx context.Context, repo git.Repo, rev string) (string, error) {
 	return repo.Line(ctx, "ls-tree", "--full-tree", rev, "--", flaky.QuarantineFile)
 }
@@ -54,13 +54,13 @@ func QuarantineChanged(ctx context.Context, repo git.Repo, from, to string) (boo
 	return was != is, err
 }
 
-// ReadQuarantine returns the text of the record in a directory, nil where there is none.
+// ReadQuarantine returns the text of the record in a directory, nil if there is none.
 func ReadQuarantine(dir string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	info, err := root.Lstat(flaky.QuarantineFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -85,9 +85,9 @@ func QuarantineIn(dir string) (flaky.Quarantine, error) {
 	return flaky.ParseQuarantine(data)
 }
 
-// TestsIn returns what tells whether a test of a name is in the files of a
-// directory, by the last word of it: test files, and sources of languages whose
-// tests are there. In doubt it does.
+// TestsIn returns a function that reports whether a test of a name is in the files of a
+// directory, by the last word of the name: test files, and sources of languages whose tests
+// are there. If unsure, it returns true.
 func TestsIn(dir string) func(test string) bool {
 	var files []string
 	for _, f := range stack.Files(os.DirFS(dir)) {

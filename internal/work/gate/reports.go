@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// reported is a file that a command wrote.
+// reported is a report file that a command wrote.
 type reported struct {
 	at   time.Time
 	data []byte
 }
 
-// mostReports bounds the files that are read, and each of them.
+// mostReports limits the number of report files that are read.
 const mostReports = 1000
 
-// reports returns the files below a directory of a tree in which a command says
-// more than it prints. A link leads nowhere.
+// reports returns the report files of a command below a directory of a tree. Links are not
+// followed.
 func reports(tree, dir string, patterns []string, largest int64) map[string]reported {
 	if len(patterns) == 0 {
 		return nil
@@ -29,7 +29,7 @@ func reports(tree, dir string, patterns []string, largest int64) map[string]repo
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = root.Close() }() // only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	found := map[string]reported{}
 	for _, pattern := range patterns {
 		names, err := fs.Glob(root.FS(), path.Join(dir, pattern))

@@ -11,11 +11,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
-// mostAlone bounds how many tests are run one by one; more are broken.
+// mostAlone limits how many tests are run one by one; if more are red, they count as broken.
 const mostAlone = 10
 
-// doubtAlone is [Runner.findFlakyTests] for runners that can be told to run one test.
-// Each suspect runs by itself, since one that fails must not hide another.
+// doubtAlone is [Runner.findFlakyTests] for runners that can run one test. Each suspect runs
+// by itself, since a failing test must not hide another.
 func (r Runner) doubtAlone(ctx context.Context, t Tree, g Gate, base, raw nexus.Evidence) (nexus.Evidence, error) {
 	all := r.singleTestSuspects(t, g, base, raw)
 	if len(all) == 0 || len(all) > mostAlone {
@@ -42,8 +42,8 @@ func (r Runner) doubtAlone(ctx context.Context, t Tree, g Gate, base, raw nexus.
 	return raw, nil
 }
 
-// singleTestSuspects returns the tests that are red now and were not on the base, whose
-// runner can run them alone, and that the work did not touch.
+// singleTestSuspects returns the tests that are red now and were not on the base, whose runner
+// can run them alone, and that the work did not change.
 func (r Runner) singleTestSuspects(t Tree, g Gate, base, raw nexus.Evidence) []*suspect {
 	found := map[string]bool{}
 	var all []*suspect
@@ -60,7 +60,7 @@ func (r Runner) singleTestSuspects(t Tree, g Gate, base, raw nexus.Evidence) []*
 	return all
 }
 
-// oneByOne runs the suspects that are still open, each alone.
+// oneByOne runs the undecided suspects, each alone.
 func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw rerunObserver) error {
 	limited := *left > 0
 	alone := g
@@ -94,8 +94,8 @@ func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, le
 	return nil
 }
 
-// rerunWholeGate runs the whole gate again for tests that pass alone: one that is red
-// each time among the others is broken by what they leave behind, not flaky.
+// rerunWholeGate runs the whole gate again for tests that pass alone: a test that is red each
+// time among the others is broken by their side effects, not flaky.
 func (r Runner) rerunWholeGate(ctx context.Context, t Tree, g Gate, raw nexus.Evidence, all []*suspect, left *time.Duration) error {
 	limited := *left > 0
 	var open []*suspect
@@ -133,15 +133,15 @@ func (r Runner) rerunWholeGate(ctx context.Context, t Tree, g Gate, raw nexus.Ev
 
 func tests(c nexus.Counts) int { return c.Passed + c.Failed + c.Skipped }
 
-// ended returns how the only test of a run ended, empty where that is not sure:
-// it passed only when something ran, and nothing else is red.
+// ended returns the result of the only test of a run, or "" if it is not certain: it passed
+// only if something ran, and nothing else is red.
 func ended(read read.Report, test string) string {
 	switch {
 	case read.State == nexus.Fail && slices.ContainsFunc(read.Findings, func(f nexus.Finding) bool { return f.Test == test }):
 		return "fail"
 	case read.State != nexus.Pass || read.Counts.Passed == 0 || read.Counts.Failed > 0:
 		return ""
-	case len(read.Tests) == 0: // the output does not name what passed
+	case len(read.Tests) == 0: // the output does not name passed tests
 		return "pass"
 	}
 	for _, t := range read.Tests {

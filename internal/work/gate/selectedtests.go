@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Selection returns which tests a gate of the root runs; the zero value where that is not known.
+// Selection returns which tests a gate of the root runs; the zero value if that is unknown.
 func (g Gate) Selection() stack.Selection {
 	if g.Dir != "" && g.Dir != "." || g.Of != "" || g.Again != "" {
 		return stack.Selection{}
@@ -26,10 +26,10 @@ func (g Gate) Selection() stack.Selection {
 	return s
 }
 
-// selected returns what a criterion's command would say about a tree that runs only some tests
-// of which a gate said how they ended: they need not run twice. False where names do not tell:
-// a test that was skipped, one whose parent failed, and a gate that failed for more than tests,
-// such as a panic, after which others did not run.
+// selected returns the result of a criterion's command that runs only some of a gate's tests,
+// from the results of these: they need not run twice. It returns false if names are not
+// enough: a test that was skipped, one whose parent failed, and a gate that failed for more
+// than tests, such as a panic, after which others did not run.
 func selected(o Gate, said nexus.Evidence, g Gate, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
 	all, some := o.Selection(), g.Selection()
 	if !all.Alike(some) || some.Whole() || get == nil {
@@ -40,7 +40,8 @@ func selected(o Gate, said nexus.Evidence, g Gate, get func(hash string) ([]byte
 		f.Gate = g.Name
 		e.Findings = append(e.Findings, f)
 	}
-	if slices.Equal(all.Of, some.Of) && uncompiled(said) { // for the criterion no less
+	// the criterion's tests do not compile either
+	if slices.Equal(all.Of, some.Of) && uncompiled(said) {
 		for _, f := range said.Findings {
 			add(f)
 		}
@@ -92,8 +93,8 @@ func selected(o Gate, said nexus.Evidence, g Gate, get func(hash string) ([]byte
 	return e, (e.Counts.Failed > 0) == (len(e.Findings) > 0)
 }
 
-// underRed reports whether a subtest passed below a test that failed: it may be the test itself
-// that did, or another subtest.
+// underRed reports whether a subtest passed below a test that failed: the test itself may have
+// failed, or another subtest.
 func underRed(name string, ended map[string]string) bool {
 	for i := strings.LastIndexByte(name, '/'); i > 0; i = strings.LastIndexByte(name[:i], '/') {
 		if state, is := ended[name[:i]]; is && state != "pass" {
@@ -108,15 +109,15 @@ func uncompiled(e nexus.Evidence) bool {
 	return e.State == nexus.NotRun && e.Raw == "" && len(e.Findings) > 0 && !slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code != raw.CodeCompile })
 }
 
-// TestOutcomes returns how the tests of a gate ended, by their names; nil where the runner does not
-// say, or what it said is lost.
+// TestOutcomes returns the results of a gate's tests, by their names; nil if the runner does
+// not report them, or they are lost.
 func TestOutcomes(e nexus.Evidence, get func(hash string) ([]byte, error)) map[string]string {
 	if e.Named == "" {
 		return nil
 	}
 	data, err := get(e.Named)
 	if err != nil {
-		return nil // then the counts tell
+		return nil // the counts are used instead
 	}
 	all := map[string]string{}
 	for l := range strings.Lines(string(data)) {

@@ -13,12 +13,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// maxTestName bounds the name of a test; what is longer is no name.
+// maxTestName limits the name of a test; a longer one is invalid.
 const maxTestName = 1000
 
-// SingleTest returns the command that runs a test alone, as findings call it. Dir is
-// where the gate runs, below the tree. It is not ok where the runner cannot be
-// told, or the name could be taken for something else.
+// SingleTest returns the command that runs a test alone, by its name in findings. Dir is the
+// directory, below the tree, where the gate runs. It returns false if the runner cannot run
+// single tests, or the name is ambiguous.
 func SingleTest(l stack.SingleTest, dir, test string) (args []string, ok bool) {
 	if len(l.Args) == 0 || test == "" || len(test) > maxTestName || strings.ContainsFunc(test, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }) {
 		return nil, false
@@ -49,17 +49,16 @@ func SingleTest(l stack.SingleTest, dir, test string) (args []string, ok bool) {
 	return args, true
 }
 
-// isOption reports whether a runner could take a word for something other than a
-// name: an option, or a file of arguments.
+// isOption reports whether a runner could parse a word as something other than a name: an
+// option, or a file of arguments.
 func isOption(word string) bool { return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") }
 
-// hasMain begins a program of its own in C or C++, or tests of a framework.
+// hasMain matches the main function of a C or C++ program, or tests of a framework.
 var hasMain = pattern.Lazy(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUTO_TEST)\w*\s*\(`)
 
-// TouchesTest reports whether the work may have had a hand in a test: it changed
-// the file that the finding is about, one with the test in it, or one that
-// serves tests. In doubt it did. Now is the tree; a file that is gone counts
-// with what base had.
+// TouchesTest reports whether the work may have affected a test: it changed the file of the
+// finding, one with the test in it, or a test helper. If unsure, it returns true. Now is the
+// tree; for a deleted file the contents of base count.
 func TouchesTest(l stack.SingleTest, base, now string, changed []string, test, file string) bool {
 	leaf, last := leafName(test)
 	return slices.ContainsFunc(changed, func(f string) bool {
@@ -79,20 +78,20 @@ func TouchesTest(l stack.SingleTest, base, now string, changed []string, test, f
 			return text == "" || strings.Contains(text, last)
 		}
 		if l.Name == stack.NameCTest && hasMain().MatchString(text) {
-			return true // nothing says about which test it is the program
+			return true // it is unknown to which test the program belongs
 		}
 		return strings.Contains(text, leaf)
 	})
 }
 
-// isTestFile reports whether a file is a test by its own name: what it says
-// concerns no other.
+// isTestFile reports whether a file is a test by its own name, so that its content affects no
+// other test.
 func isTestFile(file string) bool {
 	return regexp.MustCompile(`^test_\w+\.py$|(?:_test|\.test|\.spec|_spec|Test)\.\w+$`).MatchString(path.Base(file))
 }
 
-// NamesTest reports whether one of the texts names a test, by all its name or by
-// the last part of it.
+// NamesTest reports whether one of the texts names a test, by its full name or by its last
+// part.
 func NamesTest(test string, texts []string) bool {
 	leaf, _ := leafName(test)
 	word := regexp.MustCompile(`(?i)(?:^|[^\pL\pN_])` + regexp.QuoteMeta(leaf) + `(?:$|[^\pL\pN_])`)
@@ -101,8 +100,8 @@ func NamesTest(test string, texts []string) bool {
 	})
 }
 
-// leafName returns the last part of a test's name as it is in the code, and
-// the last word of that.
+// leafName returns the last part of a test's name as it is in the code, and the last word of
+// that.
 func leafName(test string) (name, last string) {
 	name = test
 	if i := strings.Index(name, " with data set "); i > 0 {
@@ -116,7 +115,8 @@ func leafName(test string) (name, last string) {
 	if i := strings.IndexByte(name, '['); i > 0 {
 		name = name[:i]
 	}
-	if head, _, _ := strings.Cut(name, " "); strings.Contains(head, ".") { // a path of Python, with a subtest after it
+	// a Python path, followed by a subtest
+	if head, _, _ := strings.Cut(name, " "); strings.Contains(head, ".") {
 		name = head[strings.LastIndexByte(head, '.')+1:]
 	}
 	if words := regexp.MustCompile(`[\pL\pN_]+`).FindAllString(name, -1); len(words) > 0 {

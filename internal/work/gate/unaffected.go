@@ -10,9 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// UnaffectedReason says why a gate does not concern a change: what it judges is not among
-// the files that changed, and it is no criterion's check. It is empty where the
-// gate judges any change, or this one.
+// UnaffectedReason returns why a gate does not apply to a change: none of its files changed,
+// and it is no criterion's check. It is "" if the gate judges any change, or this one.
 func UnaffectedReason(g Gate, changed []string, criteria []nexus.Criterion) string {
 	if len(g.Only) == 0 || slices.ContainsFunc(criteria, func(c nexus.Criterion) bool { return strings.TrimSpace(c.Check) == g.Name }) {
 		return ""
@@ -25,9 +24,9 @@ func UnaffectedReason(g Gate, changed []string, criteria []nexus.Criterion) stri
 	return "the change touches no file of the user interface (gates.ui)"
 }
 
-// SortByDistance puts gates whose directories are fewer steps away first, among those that
-// stand beside each other and do the same: lint, test and so on. Builds stay as
-// they are: one may need what another made, and that one is further away.
+// SortByDistance puts gates whose directories are fewer steps away first, among consecutive
+// gates of the same step: lint, test and so on. Builds stay in order: one may need the output
+// of another that is further away.
 func SortByDistance(gates []Gate, steps func(dir string) int) []Gate {
 	all := slices.Clone(gates)
 	for from := 0; from < len(all); {
@@ -43,26 +42,26 @@ func SortByDistance(gates []Gate, steps func(dir string) int) []Gate {
 	return all
 }
 
-// stepName says what a gate does, whatever package it is of: build, lint, test and so on.
+// stepName returns the step of a gate, whatever its package: build, lint, test and so on.
 func (g Gate) stepName() string {
 	name, _, _ := strings.Cut(g.Name, "-")
 	return name
 }
 
-// Builds reports whether a gate builds a package, which others may need.
+// Builds reports whether a gate builds a package that others may need.
 func (g Gate) Builds() bool { return g.stepName() == "build" }
 
-// matches reports whether a pattern fits a file: one without a slash its name,
-// any other the path, in which ** stands for any directories, or none.
+// matches reports whether a pattern matches a file: one without a slash its name, any other
+// the path, in which ** stands for any directories, or none.
 func matches(pattern, file string) bool {
 	if !strings.Contains(pattern, "/") {
 		file = path.Base(file)
 	}
-	ok, _ := doublestar.Match(pattern, file) // a bad pattern fits nothing
+	ok, _ := doublestar.Match(pattern, file) // a bad pattern matches nothing
 	return ok
 }
 
-// apart is [Runner.UnaffectedReason] where there is one.
+// apart calls [Runner.Apart] if it is set.
 func (r Runner) apart(g Gate) string {
 	if r.Apart == nil {
 		return ""

@@ -12,10 +12,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// Warm compiles everything that the gates of a tree will need, tests included,
-// into the runner's cache without running any of it: a cache that was only
-// warmed may be the seed of others. That the tree does not compile is no error.
-// It reports whether there is anything to compile.
+// Warm compiles everything that the gates of a tree will need, tests included, into the
+// runner's cache without running any of it: other caches may start from a cache that was only
+// warmed. If the tree does not compile, that is no error. It reports whether there is anything
+// to compile.
 func (r Runner) Warm(ctx context.Context, t Tree) (warmed bool, err error) {
 	var all [][]string
 	for _, s := range stack.All() {
@@ -40,8 +40,8 @@ func (r Runner) Warm(ctx context.Context, t Tree) (warmed bool, err error) {
 	return true, r.reset(ctx, true)
 }
 
-// runCommand runs a command in a tree as the gate would be run, and leaves in the tree
-// what it did there.
+// runCommand runs a command in a tree in the same way as the gate, and keeps its changes of
+// the tree.
 func (r Runner) runCommand(ctx context.Context, t Tree, g Gate) (sandbox.Result, error) {
 	c := sandbox.Command{
 		Args: g.commandInDir(g.Args), Dir: t.Dir, Env: r.Env, Readable: r.Readable, Writable: r.Writable, Timeout: r.limit(g), Cap: 1 << 20, Mark: r.Mark,
@@ -52,13 +52,13 @@ func (r Runner) runCommand(ctx context.Context, t Tree, g Gate) (sandbox.Result,
 			return sandbox.Result{}, err
 		}
 		c.Env, c.Readable, c.Writable = s.Env, s.Readable, s.Writable
-		defer func() { _ = done() }() // swept with its tree
+		defer func() { _ = done() }() // it is removed with its tree
 	}
 	return r.Box.Run(ctx, c)
 }
 
-// toolchain returns the versions of the tools that a gate depends on, empty
-// where they are not known.
+// toolchain returns the versions of the tools that a gate depends on, or "" if they are
+// unknown.
 func (r Runner) toolchain(ctx context.Context, t Tree, g Gate) string {
 	version := func(args ...string) string {
 		return r.Versions.Of(r.Env, args, func(args []string) ([]byte, bool) {

@@ -1,5 +1,5 @@
-// Package interview talks with the interviewer: it tells it what is known, and
-// reads what it submits.
+// Package interview conducts the interview about a goal: it sends the interviewer agent the
+// known facts, and parses its submissions.
 package interview
 
 import (
@@ -19,20 +19,20 @@ import (
 var schema []byte
 
 const (
-	maxHandin = 1 << 20 // bytes of what the interviewer submits
-	maxTries  = 3       // times that it may submit in a round
+	maxHandin = 1 << 20 // largest submission of the interviewer in bytes
+	maxTries  = 3       // submissions per round
 )
 
-// Schema returns the JSON Schema of what the interviewer submits.
+// Schema returns the JSON Schema of the interviewer's submission.
 func Schema() json.RawMessage {
 	var b bytes.Buffer
-	if json.Compact(&b, schema) != nil { // a test reads it
+	if json.Compact(&b, schema) != nil { // a test parses it
 		return schema
 	}
 	return b.Bytes()
 }
 
-// Parse reads what the interviewer submitted, and says what is wrong with it.
+// Parse parses the interviewer's submission, and returns its problems.
 func Parse(data []byte, known *clarify.Interview) (clarify.Handin, []string) {
 	var h clarify.Handin
 	if len(data) > maxHandin {
@@ -44,13 +44,13 @@ func Parse(data []byte, known *clarify.Interview) (clarify.Handin, []string) {
 	return h, known.Problems(h)
 }
 
-// Talk says something to the interviewer, who answers with a submission. An
-// empty message continues where the session stopped.
+// Talk sends a message to the interviewer, who answers with a submission. An empty message
+// continues an interrupted session.
 type Talk func(ctx context.Context, message, why string) (agent.Outcome, error)
 
-// RunRound has one round with the interviewer, and returns the facts that follow.
-// What cannot be used goes back to it in the same session, twice at most; what goes against the word of a person
-// once, and is left out then.
+// RunRound has one round with the interviewer, and returns the resulting facts. An invalid
+// submission is returned to it in the same session, twice at most; a contradiction to a
+// person's words is returned once, and then removed.
 func RunRound(ctx context.Context, known *clarify.Interview, round int, brief string, begun bool, talk Talk) ([]nexus.Fact, error) {
 	next, why := brief, "brief"
 	if begun {

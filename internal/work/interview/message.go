@@ -9,11 +9,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// maxTokens of what the interviewer is told in a round.
+// maxTokens limits the message to the interviewer in a round.
 const maxTokens = 24_000
 
-// Message tells the interviewer what is known at the beginning of a round. Alone
-// says that nobody answers.
+// Message returns the message with the known facts at the beginning of a round. Alone means
+// that no person answers.
 func Message(i *clarify.Interview, session nexus.SessionID, round int, alone bool) string {
 	text, _ := prompt.Fit([]prompt.Section{
 		{Body: fmt.Sprintf("Conversation: %s\nRound %d of the interview: %s questions.", prompt.Line(string(session)), round, i.Depth())},
@@ -37,7 +37,7 @@ const (
 	agreed    = "The person agreed to these. Leave them as they are. If an answer makes you doubt one, ask a question that names its id."
 )
 
-// how says what to submit this time.
+// how returns the instructions for this round's submission.
 func how(i *clarify.Interview, round int, alone bool) string {
 	switch {
 	case i.Ended:
@@ -51,7 +51,7 @@ func how(i *clarify.Interview, round int, alone bool) string {
 	}
 }
 
-// draft is what the interviewer submitted of the spec besides its requirements.
+// draft returns the interviewer's latest draft of the spec besides its requirements.
 func draft(d nexus.InterviewDraft) string {
 	var b strings.Builder
 	for _, f := range []struct{ name, text string }{{"title", d.Title}, {"problem", d.Problem}} {
@@ -139,8 +139,8 @@ func assumptions(i *clarify.Interview) string {
 	return b.String()
 }
 
-// corrections are what people said about parts of the spec. Of what the interviewer has heard of, only what is withdrawn
-// is said again.
+// corrections returns people's corrections of parts of the spec. Of the corrections that the
+// interviewer already received, only withdrawn ones are repeated.
 func corrections(i *clarify.Interview) string {
 	var b strings.Builder
 	for _, c := range i.Corrections {

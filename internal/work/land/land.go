@@ -1,10 +1,9 @@
-// Package land puts accepted work on the run's branch, one change at a time,
-// in the private clone and never in a checkout of the user's.
+// Package land puts accepted work on the run's branch, one change at a time, in the private
+// clone and never in a checkout of the user.
 //
-// A change is merged by git without a worktree, judged again when the merged
-// tree is not the one that was accepted, and committed with one parent. The
-// branch moves by compare and swap, and what it points at afterwards is read
-// back: the tree that landed is the tree that passed.
+// Git merges a change without a worktree. The merged tree is judged again if it differs from
+// the accepted one, and committed with one parent. The branch moves by compare and swap, and
+// its new commit is read back: the tree that landed is the tree that passed.
 package land
 
 import (
@@ -21,36 +20,36 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// Ref is the run's branch in the private clone.
+// Ref returns the name of the run's branch in the private clone.
 func Ref(run nexus.RunID) string { return "refs/nexus/" + string(run) + "/train" }
 
-// landing is one landing under way.
+// landing is one landing in progress.
 type landing struct {
 	Worker *worker.Worker
 	view   state.View
-	a      *state.Attempt // what lands
-	m      *state.Attempt // the merger's work; our own copy
+	a      *state.Attempt // the attempt that lands
+	m      *state.Attempt // the merger's attempt; our own copy
 	desk   worker.Desk
-	tree   *worktree.Tree // where the merged tree stands, nil until it is needed
+	tree   *worktree.Tree // worktree of the merged tree, nil until it is needed
 	made   worktree.MergeResult
-	ref    string // that moves
-	with   string // second parent of the commit; empty for none
+	ref    string // ref that moves
+	with   string // second parent of the commit; empty: none
 }
 
-// Land lands the accepted attempt of the view on the tip, or says why not.
-// Called again after a crash it first looks whether it landed already.
+// Land lands the accepted attempt of the view on the tip, or returns why that is impossible.
+// After a crash it first checks whether the attempt has landed already.
 func Land(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	l := &landing{Worker: s, view: v, a: v.Attempt, m: v.Merge, desk: d, ref: Ref(v.Run)}
 	return l.land(ctx)
 }
 
-// land merges, judges and commits, or says why not.
+// land merges, judges and commits, or returns why that is impossible.
 func (l *landing) land(ctx context.Context) ([]nexus.Fact, error) {
 	done, err := l.find(ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case done != nil: // the worktree of the landing is of no more use
+	case done != nil: // the worktree of the landing is no longer needed
 		return done, l.Worker.Trees.Drop(ctx, l.Worker.Site.Run, l.m.ID)
 	}
 	l.made, err = l.Worker.Trees.Merge(ctx, l.a.Base, l.view.Tip, l.a.Commit)
@@ -83,8 +82,7 @@ func (l *landing) land(ctx context.Context) ([]nexus.Fact, error) {
 	return []nexus.Fact{f}, l.removeWorktree(ctx)
 }
 
-// find returns the confirmation of a landing that a dead process made and
-// did not record.
+// find returns the confirmation of a landing that a dead process made and did not record.
 func (l *landing) find(ctx context.Context) ([]nexus.Fact, error) {
 	git := l.Worker.Trees.Git()
 	at, err := git.Resolve(ctx, l.ref)
@@ -104,7 +102,7 @@ func (l *landing) find(ctx context.Context) ([]nexus.Fact, error) {
 	return []nexus.Fact{f}, nil
 }
 
-// read returns what a commit on the branch says about itself.
+// read returns the landing that a commit on the branch describes.
 func (l *landing) read(ctx context.Context, commit string) (nexus.TrainLanded, string, error) {
 	out, err := l.Worker.Trees.Git().Run(ctx, "show", "-s", "--format=%T%n%P%n%B", commit)
 	if err != nil {
@@ -125,14 +123,14 @@ func (l *landing) read(ctx context.Context, commit string) (nexus.TrainLanded, s
 	return f, message, nil
 }
 
-// The most that a landing says of what it changes.
+// Limits of the description of a landing's changes.
 const (
 	maxFiles = 200
 	maxNames = 50
 )
 
-// changes returns the files of a change, and what it alters or takes away of what
-// they declared for others.
+// changes returns the files of a change, with the declarations for others that it alters or
+// removes.
 func changes(all []change.FileNames) nexus.Changes {
 	var files []string
 	var names []nexus.NameChange
@@ -150,8 +148,8 @@ func changes(all []change.FileNames) nexus.Changes {
 
 func (l *landing) resolved() bool { return l.m != nil && len(l.m.Sessions) > 0 }
 
-// openWorktree makes the worktree of the landing and brings it to the tree, or to
-// where the merger had come.
+// openWorktree creates the worktree of the landing and restores the tree, or the merger's last
+// state.
 func (l *landing) openWorktree(ctx context.Context, tree string) error {
 	if l.tree != nil {
 		return nil
@@ -182,9 +180,9 @@ func (l *landing) record(ctx context.Context, facts ...nexus.Fact) error {
 	return nil
 }
 
-// judge runs the gates on a tree that git merged alone, unless it is the tree
-// that was accepted and all its tests ran. A red one is handed back to the
-// session that wrote the change.
+// judge runs the gates on a tree that git merged alone, unless it is the tree that was
+// accepted and all its tests ran. If it is red, the change is returned to the session that
+// wrote it.
 func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, error) {
 	if hash == l.a.Tree && !l.Worker.Judge.HasPendingTests(ctx, hash, l.desk) && !l.Worker.Judge.HasLandingSteps(l.view.Task.Task) {
 		return nil, nil
@@ -208,7 +206,7 @@ func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, 
 	return f, nil
 }
 
-// gates lets the gates judge a merged tree.
+// gates runs the gates on a merged tree.
 func (l *landing) gates(ctx context.Context, hash string) ([]nexus.Evidence, nexus.VerdictGiven, error) {
 	none := nexus.VerdictGiven{}
 	if err := l.openWorktree(ctx, hash); err != nil {
@@ -216,7 +214,7 @@ func (l *landing) gates(ctx context.Context, hash string) ([]nexus.Evidence, nex
 	}
 	evidence, err := l.Worker.Judge.RunGates(ctx, worker.JudgeRequest{
 		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task, Paid: true, Agreed: true,
-		Whole: l.with != "", // nothing judges what goes to the target after this
+		Whole: l.with != "", // no later gate judges a merge into the target
 		Mark:  func(f nexus.GateJudged) nexus.GateJudged { f.Task = l.a.Task; return f },
 	}, l.desk)
 	if err != nil {
@@ -234,7 +232,7 @@ func exempt(t state.Task) bool {
 	return t.Kind == nexus.DocsTask || t.Strategy == nexus.NoTest
 }
 
-// commit puts the tree on the branch and checks that it is there.
+// commit puts the tree on the branch and verifies it.
 func (l *landing) commit(ctx context.Context, hash string) (nexus.TrainLanded, error) {
 	none := nexus.TrainLanded{}
 	parents := []string{l.view.Tip}
@@ -255,8 +253,8 @@ func (l *landing) commit(ctx context.Context, hash string) (nexus.TrainLanded, e
 	return l.confirm(ctx, commit, hash)
 }
 
-// confirm reads back what the branch points at: the commit that was made, with
-// the tree that passed, right on the tip.
+// confirm verifies the branch: it points at the new commit, with the tree that passed,
+// directly on the tip.
 func (l *landing) confirm(ctx context.Context, commit, hash string) (nexus.TrainLanded, error) {
 	none := nexus.TrainLanded{}
 	at, err := l.Worker.Trees.Git().Resolve(ctx, l.ref)

@@ -19,16 +19,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// rounds is how often a merger submits where limits.review_rounds has no cap.
+// rounds limits a merger's submissions if limits.review_rounds has no cap.
 const rounds = 3
 
-// mergeProblem is what is wrong with the result of a merge.
+// mergeProblem is a problem with the result of a merge.
 type mergeProblem struct {
 	prompt.Repair
 	final bool // no merger can fix it
 }
 
-// line says it in a line, for people.
+// line returns the problem as one line for people.
 func (w *mergeProblem) line() string {
 	text := strings.TrimSpace(w.Why)
 	for _, f := range w.Findings {
@@ -38,9 +38,9 @@ func (w *mergeProblem) line() string {
 	return text
 }
 
-// resolveConflict returns the merged tree of a conflict. The merger is a writer like
-// any other: what is wrong with its result goes back into its session, for as
-// many rounds as a review may reject, and then to a person.
+// resolveConflict returns the merged tree of a conflict. The merger is a writer like any
+// other: problems with its result go back into its session, for as many rounds as a review may
+// reject, and then to a person.
 func (l *landing) resolveConflict(ctx context.Context) (string, *nexus.TrainRefused, error) {
 	if err := l.openWorktree(ctx, l.made.Tree); err != nil {
 		return "", nil, err
@@ -80,13 +80,14 @@ func (l *landing) conflict(why string) *nexus.TrainRefused {
 	}
 }
 
-// merge lets the merger work until it submits. With bad it starts a round in
-// which the merger repairs that; a round that a dead process started is
-// continued, and one that is over is left alone.
+// merge lets the merger work until it submits. With bad it starts a round in which the merger
+// fixes that problem; a round that a dead process started is continued, and a finished one is
+// not repeated.
 func (l *landing) merge(ctx context.Context, session nexus.SessionID, bad *mergeProblem) error {
 	old := l.m.Session(session)
 	r := l.m.LastRound()
-	if bad == nil && r != nil && !r.Prompted && len(l.m.Rounds) > 1 { // it died before it said what is wrong
+	// the process died before it sent the problem
+	if bad == nil && r != nil && !r.Prompted && len(l.m.Rounds) > 1 {
 		var err error
 		if bad, err = l.checkMerge(ctx, session, l.m.Snapshot.Tree, len(l.m.Rounds)-1); err != nil {
 			return err
@@ -125,7 +126,7 @@ func (l *landing) merge(ctx context.Context, session nexus.SessionID, bad *merge
 	return err
 }
 
-// brief shows the merger both sides.
+// brief returns the merger's brief, with both sides.
 func (l *landing) brief(ctx context.Context, session nexus.SessionID) (string, error) {
 	change, err := l.tree.Diff(ctx, l.a.Base, l.a.Commit)
 	if err != nil {
@@ -141,9 +142,9 @@ func (l *landing) brief(ctx context.Context, session nexus.SessionID) (string, e
 	}.Text(), nil
 }
 
-// checkMerge says what is wrong with the result of a round, nil for nothing:
-// conflicts that were left, what it lacks of either side and does not explain,
-// red gates, and what the reviewer says. It asks the cheap ones first.
+// checkMerge returns the problem with the result of a round, or nil: remaining conflicts,
+// lines of either side that are missing without an explanation, red gates, and the reviewer's
+// objections. It runs the cheap checks first.
 func (l *landing) checkMerge(ctx context.Context, session nexus.SessionID, tree string, round int) (*mergeProblem, error) {
 	submitted, err := l.Worker.Judge.Submission(l.m.Session(session))
 	if err != nil {
@@ -180,7 +181,7 @@ func (l *landing) checkMerge(ctx context.Context, session nexus.SessionID, tree 
 	return l.review(ctx, m, lost, round)
 }
 
-// explained adds what the merger said about findings, in this round or before.
+// explained adds the merger's explanations to findings, from this round or earlier ones.
 func (l *landing) explained(found []nexus.Finding, submitted tool.Submission) []nexus.Finding {
 	var said []nexus.Explanation
 	for _, r := range l.m.Rounds {
@@ -195,8 +196,8 @@ func (l *landing) explained(found []nexus.Finding, submitted tool.Submission) []
 	return tamper.Explain(found, append(said, submitted.Explains...))
 }
 
-// recordLosses records what the result was found to lack, and says what of it the
-// merger has not explained.
+// recordLosses records the lines that the result lacks, and returns a problem for those that
+// the merger has not explained.
 func (l *landing) recordLosses(ctx context.Context, tree string, lost []nexus.Finding) (*mergeProblem, error) {
 	e := nexus.Evidence{
 		Gate: tamper.MergeGate, State: nexus.Pass, Tree: tree, Command: "compare the result with both sides", Findings: lost,
@@ -222,7 +223,7 @@ func names(found []nexus.Finding) []string {
 	return all
 }
 
-// fewer returns what gates say about tests that ran on the tip and not now, unless
+// fewer returns the gates' findings about tests that ran on the tip and no longer run, unless
 // the change itself was found to run fewer.
 func (l *landing) fewer(evidence []nexus.Evidence) []nexus.Finding {
 	if r := l.a.LastRound(); r != nil && r.Suspect != nil && len(change.FewerTests([]nexus.Evidence{{State: nexus.Pass, Tree: l.a.Tree, Findings: r.Suspect.Findings}})) > 0 {
@@ -235,12 +236,12 @@ func (l *landing) fewer(evidence []nexus.Evidence) []nexus.Finding {
 	return found
 }
 
-// gateProblem says which gate the merged tree does not pass.
+// gateProblem returns the problem for the gate that the merged tree does not pass.
 func (l *landing) gateProblem(evidence []nexus.Evidence, sum nexus.VerdictGiven) *mergeProblem {
 	w := &mergeProblem{Repair: prompt.Repair{Gate: sum.Gate, Why: fmt.Sprintf("the merged tree does not pass: gate %s: %s", sum.Gate, sum.Why)}}
 	i := slices.IndexFunc(evidence, func(e nexus.Evidence) bool { return e.Gate == sum.Gate })
 	if i < 0 {
-		w.final = true // nothing ran that a merger could repair
+		w.final = true // no gate ran whose findings a merger could fix
 		return w
 	}
 	e := evidence[i]
@@ -252,9 +253,9 @@ func (l *landing) gateProblem(evidence []nexus.Evidence, sum nexus.VerdictGiven)
 	return w
 }
 
-// unresolvedConflict says which conflict the merger left, empty for none. A file that is
-// deleted on one side, or binary, has no markers and holds one side: unless
-// the merger changed it, or names it when it submits, it decided nothing.
+// unresolvedConflict returns the conflict that the merger left, or "". A file that is deleted
+// on one side, or binary, has no markers and contains one side: unless the merger changed it,
+// or names it in its submission, the conflict counts as open.
 func (l *landing) unresolvedConflict(ctx context.Context, submitted tool.Submission, tree string) (string, error) {
 	for _, file := range l.made.Conflicts {
 		if change.HasConflictMarks(l.tree.Dir, file) {
@@ -275,12 +276,12 @@ func (l *landing) unresolvedConflict(ctx context.Context, submitted tool.Submiss
 	return "", nil
 }
 
-// entry returns what a tree has at a path, empty for nothing.
+// entry returns the entry of a tree at a path, or "".
 func (l *landing) entry(ctx context.Context, tree, file string) (string, error) {
 	return l.Worker.Trees.Git().Run(ctx, "ls-tree", "-z", "--full-tree", tree, "--", file)
 }
 
-// submissionText returns the words of a submission.
+// submissionText returns the text of a submission.
 func submissionText(s tool.Submission) string {
 	text := s.Summary
 	for _, e := range s.Explains {
@@ -289,10 +290,9 @@ func submissionText(s tool.Submission) string {
 	return text
 }
 
-// review lets a reviewer read what the merger made of the two sides, which it
-// sees, each time in a conversation of its own. What the result lacks of them
-// lands only where the reviewer agrees to it by name. Plugins that review are
-// asked as they are about the change of an attempt.
+// review lets a reviewer read the merger's result with both sides, each time in a new
+// conversation. Losses of either side land only if the reviewer accepts them by name. Review
+// plugins are asked as they are about the change of an attempt.
 func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Finding, round int) (*mergeProblem, error) {
 	session := nexus.SessionID(fmt.Sprintf("%s/%s.%d", l.m.ID, nexus.Reviewer, round))
 	old := l.m.Session(session)
@@ -346,8 +346,8 @@ func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Findi
 	return nil, nil
 }
 
-// reviewerBrief shows a reviewer the result against the tip, and what both sides did to
-// the files that were resolved.
+// reviewerBrief returns a reviewer's brief: the result against the tip, and the changes of
+// both sides to the files that were resolved.
 func (l *landing) reviewerBrief(ctx context.Context, session nexus.SessionID, m change.Merge, lost []nexus.Finding) (string, error) {
 	b := prompt.Brief{Session: session, Task: l.view.Task.Task, Meanwhile: l.view.Meanwhile, Taken: lost}
 	files, err := m.Files(ctx, l.Worker.Trees.Git())

@@ -14,9 +14,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// MergeIntoTarget merges what a run landed onto a target that moved, as the train merges
-// one change onto another: a conflict goes to the merger, and the merged tree
-// is judged against the target's. The target itself is not touched.
+// MergeIntoTarget merges the landed work of a run into a target that moved, in the same way as
+// one change is merged onto another: a conflict goes to the merger, and the merged tree is
+// judged against the target's. The target itself is not changed.
 func MergeIntoTarget(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	m, tip := v.Merge, v.Tip
 	git := s.Trees.Git()
@@ -66,13 +66,13 @@ func MergeIntoTarget(ctx context.Context, s *worker.Worker, v state.View, d work
 	return facts, nil
 }
 
-// homeRef is the ref of what a run landed, merged onto a target. It is beside
-// the refs of the attempt, which has a directory of its name.
+// homeRef returns the ref of the run's landed work, merged into a target. It is beside the
+// refs of the attempt, which has a directory of its name.
 func homeRef(run nexus.RunID, id nexus.AttemptID) string {
 	return "refs/nexus/" + string(run) + "/merged-" + string(id)
 }
 
-// isNoModelCode reports whether an error says that no model can be asked to merge.
+// isNoModelCode reports whether an error means that no model is available for the merge.
 func isNoModelCode(c nexus.Code) bool {
 	switch c {
 	case nexus.CodeNoKey, nexus.CodeNoProvider, nexus.CodeModelUnknown, nexus.CodeAuth, nexus.CodeNotRecorded:
@@ -82,11 +82,11 @@ func isNoModelCode(c nexus.Code) bool {
 	}
 }
 
-// maxSubjects is how many commits of others a merger is told.
+// maxSubjects limits how many commits of others the merger receives.
 const maxSubjects = 50
 
-// subjects returns what the run did, as one task, and what others committed on
-// the target meanwhile.
+// subjects returns the run's changes, as one task, and the commits of others on the target
+// since.
 func subjects(ctx context.Context, trees *worktree.Store, v state.View, base string) (whole nexus.Task, theirs []nexus.Task, err error) {
 	whole = nexus.Task{Title: "Merge: " + cmp.Or(spec.Title(v.Goal.Goal.Text), v.Goal.Goal.Text)}
 	for _, t := range v.Landed {

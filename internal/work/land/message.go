@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// Message returns the commit message of a task: what its author submitted, and
-// where it comes from. Without a subject it is the task's title; the brief says
-// what was to be done, not what was done, so it is never a body.
+// Message returns the commit message of a task: its author's submission, and its origin.
+// Without a subject it is the task's title; the brief describes the plan and not the result,
+// so it is never a body.
 func Message(run nexus.RunID, t nexus.Task, a nexus.AttemptID, s tool.Submission) string {
 	first := subject(cmp.Or(strings.TrimSpace(s.Subject), t.Title))
 	parts := []string{first}
@@ -29,8 +29,8 @@ func Message(run nexus.RunID, t nexus.Task, a nexus.AttemptID, s tool.Submission
 	return strings.Join(append(parts, last), "\n\n") + "\n"
 }
 
-// claimed returns what an author submitted as the commit message may say it:
-// nothing of it where the review that let the change land objects to a claim.
+// claimed returns the parts of an author's submission for the commit message: none if the
+// review that accepted the change objects to a claim.
 func claimed(a *state.Attempt, s tool.Submission) tool.Submission {
 	r := a.LastRound()
 	if r == nil || len(r.Reviews) == 0 {
@@ -43,29 +43,29 @@ func claimed(a *state.Attempt, s tool.Submission) tool.Submission {
 	return s
 }
 
-// trailer tells a commit of an attempt from all others: it is the last line of
-// the message, below what an agent wrote.
+// trailer returns the line that identifies a commit of an attempt: it is the last line of the
+// message, below the text of an agent.
 func trailer(run nexus.RunID, a nexus.AttemptID) string {
 	return "Nexus-Attempt: " + string(run) + "/" + string(a)
 }
 
-// subject is a text on one line of at most [tool.SubjectLength] characters. What
-// is longer ends between words, and with three dots.
+// subject returns a text on one line of at most [tool.SubjectLength] characters. A longer text
+// is cut between words, with three dots.
 func subject(text string) string {
 	const dots = "..."
 	line := strings.Join(strings.Fields(sanitize.Show(text)), " ")
 	if utf8.RuneCountInString(line) <= tool.SubjectLength {
 		return line
 	}
-	head := string([]rune(line)[:tool.SubjectLength-len(dots)+1]) // with what comes after, which may be a space
+	// including the next character, which may be a space
+	head := string([]rune(line)[:tool.SubjectLength-len(dots)+1])
 	if at := strings.LastIndexByte(head, ' '); at > 0 {
 		return head[:at] + dots
 	}
 	return string([]rune(line)[:tool.SubjectLength-len(dots)]) + dots
 }
 
-// wrap breaks paragraphs into lines of at most width characters where words
-// allow it.
+// wrap breaks paragraphs into lines of at most width characters, if words allow it.
 func wrap(text string, width int) string {
 	var b strings.Builder
 	for i, paragraph := range strings.Split(text, "\n") {

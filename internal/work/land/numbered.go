@@ -13,13 +13,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 )
 
-// CodeTaken is the code of the finding about a file that takes the place which a file
-// has that landed meanwhile.
+// CodeTaken is the code of the finding about a file that uses a number of a file that landed
+// meanwhile.
 const CodeTaken = "taken"
 
-// checkNumbers hands a change back that takes a number, or another place in a sequence,
-// which a file has that landed since the change was begun: git merges the two without
-// a conflict. Of a change that was handed back once, every file of the tip counts.
+// checkNumbers returns a change to its author if it uses a number, or another place in a
+// sequence, of a file that has landed since the change was begun: git merges the two without a
+// conflict. For a change that was returned once, every file of the tip counts.
 func (l *landing) checkNumbers(ctx context.Context, hash string) (*nexus.TrainRefused, error) {
 	if l.with != "" || l.view.Tip == l.a.Base && l.a.Refusals == 0 {
 		return nil, nil
@@ -60,7 +60,7 @@ func (l *landing) checkNumbers(ctx context.Context, hash string) (*nexus.TrainRe
 	return f, nil
 }
 
-// addedFiles returns the files that a commit or tree has and another one has not.
+// addedFiles returns the files that only the second commit or tree has.
 func addedFiles(ctx context.Context, repo git.Repo, from, to string) ([]string, error) {
 	if from == to {
 		return nil, nil
@@ -104,7 +104,7 @@ func siblings(ctx context.Context, repo git.Repo, tree string, files []string) (
 	return readFiles(ctx, repo, tree, all)
 }
 
-// readFiles returns files with their texts, as far as these count.
+// readFiles returns files with their texts, if the texts matter.
 func readFiles(ctx context.Context, repo git.Repo, tree string, names []string) ([]numberedfiles.File, error) {
 	all := make([]numberedfiles.File, len(names))
 	for i, name := range names {

@@ -10,22 +10,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
-// RevertRequest says what is taken back, and where.
+// RevertRequest describes a revert.
 type RevertRequest struct {
-	Branch         string // of the user's repository
-	Before, Commit string // what is between them is taken back
+	Branch         string // branch of the user's repository
+	Before, Commit string // the range between them is reverted
 	Subject, Why   string
-	Run            nexus.RunID // that landed it
+	Run            nexus.RunID // the run that landed it
 	At             time.Time
 }
 
-// undoes is the trailer of a commit that takes another back.
+// undoes is the trailer of a commit that reverts another.
 const undoes = "Nexus-Reverts: "
 
-// MakeRevertCommit makes the commit that takes a landing back, on top of the branch as it is now, and
-// returns it with its tree and with where the branch is. Nothing moves. What others changed
-// since stays; where they changed the same, that is an error. Where it was taken back already, the
-// commit that did so is returned with done; what somebody brought back since is taken back again.
+// MakeRevertCommit makes the commit that reverts a landing, on top of the branch as it is now,
+// and returns it with its tree and with the commit of the branch. No ref moves. Later changes
+// by others stay; if they changed the same lines, that is an error. If the landing is reverted
+// already, the reverting commit is returned with done; if somebody restored it since, it is
+// reverted again.
 func MakeRevertCommit(ctx context.Context, trees *worktree.Store, u RevertRequest) (commit, tree, at string, done bool, err error) {
 	if at, err = trees.BranchCommit(ctx, u.Branch); err != nil {
 		return "", "", "", false, err
@@ -49,7 +50,7 @@ func MakeRevertCommit(ctx context.Context, trees *worktree.Store, u RevertReques
 		return "", "", at, false, err
 	case commit != "" && (len(made.Conflicts) > 0 || made.Tree == is):
 		return commit, "", at, true, nil
-	case len(made.Conflicts) == 0 && made.Tree == is: // somebody did it by hand
+	case len(made.Conflicts) == 0 && made.Tree == is: // somebody reverted it by hand
 		return at, "", at, true, nil
 	}
 	if len(made.Conflicts) > 0 {
@@ -70,7 +71,7 @@ func branchGoneError(branch string) error {
 	}
 }
 
-// findRevert finds the commit that takes a landing back already.
+// findRevert finds the commit that has already reverted a landing.
 func findRevert(ctx context.Context, trees *worktree.Store, u RevertRequest, at string) (string, error) {
 	out, err := trees.Git().Run(ctx, "log", "--format=%H", "--fixed-strings", "--grep="+undoes+u.Commit, "--end-of-options", u.Commit+".."+at)
 	first, _, _ := strings.Cut(strings.TrimSpace(out), "\n")

@@ -13,18 +13,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// taskUndo is one revert under way.
+// taskUndo is one revert in progress.
 type taskUndo struct {
 	Worker *worker.Worker
 	view   state.View
 	desk   worker.Desk
 	f      nexus.UndoSought
-	gone   []state.Landing // what is reverted, the last to land first
+	gone   []state.Landing // landings to revert, the last first
 }
 
-// Undo reverts what tasks landed by one commit on the run's branch, if the gates pass the tree
-// without it, or says why not. Called again after a crash it first looks whether it is there
-// already.
+// Undo reverts the landed work of tasks by one commit on the run's branch, if the gates pass
+// the tree without it, or returns why that is impossible. After a crash it first checks
+// whether the commit exists already.
 func Undo(ctx context.Context, s *worker.Worker, f nexus.UndoSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	u := &taskUndo{Worker: s, view: v, desk: d, f: f}
 	for _, id := range f.Tasks {
@@ -73,8 +73,8 @@ func (u *taskUndo) landed(commit, tree string) []nexus.Fact {
 	return []nexus.Fact{nexus.UndoLanded{Attempt: u.f.Attempt, Tasks: u.f.Tasks, Commit: commit, Tree: tree, Parent: u.f.Onto, By: u.f.By}}
 }
 
-// treeWithoutTasks returns the tip's tree without what is reverted, or the files that changed since in
-// a way that does not let it go.
+// treeWithoutTasks returns the tip's tree without the reverted work, or the files whose later
+// changes conflict.
 func (u *taskUndo) treeWithoutTasks(ctx context.Context) (tree string, conflicts []string, err error) {
 	tree, err = u.Worker.Trees.Git().Tree(ctx, u.f.Onto)
 	for _, l := range u.gone {
@@ -93,7 +93,8 @@ func (u *taskUndo) treeWithoutTasks(ctx context.Context) (tree string, conflicts
 	return tree, nil, err
 }
 
-// conflictReason says which files cannot be reverted, and who changed them since.
+// conflictReason returns which files cannot be reverted, and the tasks that changed them
+// since.
 func (u *taskUndo) conflictReason(conflicts []string) string {
 	var by []nexus.TaskID
 	first := u.gone[len(u.gone)-1]
@@ -111,7 +112,7 @@ func (u *taskUndo) conflictReason(conflicts []string) string {
 	return why
 }
 
-// judge lets the gates judge the tree, and says why it may not land.
+// judge runs the gates on the tree, and returns why it may not land.
 func (u *taskUndo) judge(ctx context.Context, hash string) (refused []nexus.Fact, err error) {
 	v := u.view
 	tree, err := u.Worker.Trees.Add(ctx, v.Run, u.f.Attempt, u.f.Onto)
@@ -151,8 +152,8 @@ func (u *taskUndo) judge(ctx context.Context, hash string) (refused []nexus.Fact
 	return []nexus.Fact{f}, nil
 }
 
-// mayLandWithoutGates reports whether a tree that no gate judged may be: it is the one that the run began with,
-// or what is reverted landed without a gate, too.
+// mayLandWithoutGates reports whether a tree that no gate judged may land: it is the one that
+// the run began with, or the reverted work landed without a gate, too.
 func (u *taskUndo) mayLandWithoutGates(ctx context.Context, hash string) (bool, error) {
 	base, err := u.Worker.Trees.Git().Tree(ctx, u.view.Goal.Base)
 	if err != nil || base == hash {

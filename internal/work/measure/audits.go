@@ -7,20 +7,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// Auditor is a program that looks for known faults in what a lock file names.
+// Auditor is a program that finds known vulnerabilities in the packages of a lock file.
 type Auditor struct {
 	File  string   // name of the lock file
-	Found string   // pattern of a line of its output, where it found some
-	Args  []string // its command, which runs where the file is
+	Found string   // pattern of an output line with a vulnerability
+	Args  []string // its command, which runs in the directory of the file
 }
 
-// auditRow is a line of the audit that says who looks into a file.
+// auditRow matches a line of the audit script with a file and its program.
 var auditRow = pattern.Lazy(`(?m)^\t([\w.-]+)\) look '([^']+)' (.+) ;;$`)
 
-// lockName is a name that the audit looks for.
+// lockName matches a file name that the audit script searches for.
 var lockName = pattern.Lazy(`-name ([\w.-]+)`)
 
-// UnauditedLockFiles lists the names of lock files that no program looks into.
+// UnauditedLockFiles returns the names of lock files for which there is no program.
 func UnauditedLockFiles() []string {
 	_, names, _ := strings.Cut(audit, "-type f")
 	names, _, _ = strings.Cut(names, "-print")
@@ -33,7 +33,7 @@ func UnauditedLockFiles() []string {
 	return all
 }
 
-// Auditors lists the programs that the audit asks.
+// Auditors returns the programs of the audit.
 func Auditors() []Auditor {
 	var all []Auditor
 	for _, m := range auditRow().FindAllStringSubmatch(audit, -1) {

@@ -15,9 +15,8 @@ type AddedLine struct {
 	Text   string
 }
 
-// CoverAdded says about the lines that a change adds to a file how many of those that
-// can be run were, and which were not: rows of new lines without one between
-// them that was.
+// CoverAdded returns how many of the executable lines that a change adds to a file were run,
+// and the rows of new lines that were not: each row has no line that was run.
 func CoverAdded(file string, lines []AddedLine, hits map[int]int) (share nexus.Share, missed []nexus.Uncovered) {
 	var row *nexus.Uncovered
 	last := 0
@@ -46,7 +45,7 @@ func CoverAdded(file string, lines []AddedLine, hits map[int]int) (share nexus.S
 	return share, missed
 }
 
-// Missed returns the numbers of the lines of a file that can be run and were not.
+// Missed returns the numbers of the executable lines of a file that were not run.
 func Missed(lines []string, hits map[int]int) (all []int) {
 	for i, text := range lines {
 		if n, told := hits[i+1]; told && n == 0 && mayRun(text) {
@@ -56,7 +55,7 @@ func Missed(lines []string, hits map[int]int) (all []int) {
 	return all
 }
 
-// Rows splits numbers of lines into rows without a number between them.
+// Rows splits line numbers into consecutive rows.
 func Rows(lines []int) (all [][]int) {
 	for i, n := range lines {
 		if i == 0 || n != lines[i-1]+1 {
@@ -67,14 +66,15 @@ func Rows(lines []int) (all [][]int) {
 	return all
 }
 
-// Bounds of a text by which a line is known.
+// Limits of a text that identifies a line.
 const (
 	shortText = 6
 	longText  = 40
 )
 
-// UniqueText returns the beginning of a line of a row that no other line of the file has, of several the one that is indented
-// most: what leads there runs before it. It is empty where there is none.
+// UniqueText returns the beginning of a line of a row that no other line of the file has; of
+// several, the one with the deepest indentation: the code around it runs before it. It is ""
+// if there is none.
 func UniqueText(lines []string, row []int) string {
 	best, deepest := "", -1
 	for _, n := range row {
@@ -104,8 +104,7 @@ func keepLongest(rows []nexus.Uncovered) {
 	})
 }
 
-// mayRun reports whether a line has more than blanks, a comment, and the signs
-// that close what others opened.
+// mayRun reports whether a line has more than spaces, a comment, and closing brackets.
 func mayRun(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, mark := range []string{"//", "#", "/*", "* ", "*/"} {
@@ -119,7 +118,7 @@ func mayRun(text string) bool {
 		!slices.Contains([]string{"} else {", "else:", "else", "end", "try:", "finally:", "try {", "} finally {", "default:"}, text)
 }
 
-// shortLine cuts a line for people.
+// shortLine shortens a line for people.
 func shortLine(text string) string {
 	const longest = 60
 	text = strings.TrimSpace(text)

@@ -9,18 +9,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// PlacedCover is a report whose files are known to be files of a tree.
+// PlacedCover is a coverage report whose files are mapped to the files of a tree.
 type PlacedCover struct {
 	files map[string]*CoveredFile
-	ends  map[string]bool // endings of the files that it tells of
+	ends  map[string]bool // extensions of the files that it covers
 }
 
-// PlaceCover finds out which files of a tree a report tells of. Modules are those
-// of Go, by their directories below the root; "." is the root.
+// PlaceCover maps the files of a report to files of a tree. Modules are those of Go, by their
+// directories below the root; "." is the root.
 //
-// Tools write paths from the root, from the directory of a package or from
-// that of the machine. The last two are taken for what most files agree on, so
-// that a file that git does not have is not taken for one with the same name.
+// Tools write paths from the root, from the directory of a package or from the root of the
+// machine. For the last two, the prefix that most files agree on is used, so that a file that
+// git does not track is not mistaken for one with the same name.
 func PlaceCover(r CoverReport, tree []string, modules map[string]string) PlacedCover {
 	there := make(map[string]bool, len(tree))
 	for _, p := range tree {
@@ -43,7 +43,7 @@ func PlaceCover(r CoverReport, tree []string, modules map[string]string) PlacedC
 	return at
 }
 
-// Lines returns what is said about the lines of a file, nil where nothing is.
+// Lines returns the coverage of the lines of a file, nil if there is none.
 func (p PlacedCover) Lines(file string) map[int]int {
 	if f := p.files[file]; f != nil {
 		return f.Lines
@@ -51,7 +51,7 @@ func (p PlacedCover) Lines(file string) map[int]int {
 	return nil
 }
 
-// Sum sums up the files that keep keeps.
+// Sum adds up the files that keep selects.
 func (p PlacedCover) Sum(keep func(file string) bool) (all CoverSums) {
 	for name, f := range p.files {
 		if !keep(name) {
@@ -81,8 +81,8 @@ func (p PlacedCover) join(o PlacedCover) {
 	}
 }
 
-// put adds what is said about a file. Of one that several reports tell of, the
-// branches are those of the first.
+// put adds the coverage of a file. If several reports cover it, the branches are those of the
+// first.
 func (p PlacedCover) put(name string, f *CoveredFile) {
 	had := p.files[name]
 	if had == nil {
@@ -94,10 +94,10 @@ func (p PlacedCover) put(name string, f *CoveredFile) {
 	}
 }
 
-// HasKind reports whether the report tells of files of that kind at all.
+// HasKind reports whether the report covers files of that kind at all.
 func (p PlacedCover) HasKind(file string) bool { return p.ends[path.Ext(file)] }
 
-// findFile returns the path below the root of a name in a report, empty for none.
+// findFile returns the path below the root for a name in a report, or "".
 func findFile(name string, there map[string]bool, modules map[string]string, rest []string) string {
 	if there[name] {
 		return name
@@ -125,8 +125,8 @@ func findFile(name string, there map[string]bool, modules map[string]string, res
 	return ""
 }
 
-// parted sorts the files of a report by its parts, and returns what finds the
-// directory of the module that a file of the tree belongs to.
+// parted groups the files of a report by its parts, and returns a function for the directory
+// of the module that contains a file of the tree.
 func parted(r CoverReport) (parts map[CoverPart][]*CoveredFile, owner func(file string) string) {
 	parts = map[CoverPart][]*CoveredFile{}
 	dirs := map[string]bool{}
@@ -144,10 +144,9 @@ func parted(r CoverReport) (parts map[CoverPart][]*CoveredFile, owner func(file 
 	}
 }
 
-// prefixes returns for each part of a report what may be before names of the
-// tree in absolute names of the part, and before names of the part in those of
-// the tree: the one of each that most files agree on. A module whose directory
-// is known may have its files in several.
+// prefixes returns, for each part of a report, the prefix of tree names in the part's absolute
+// names, and the prefix of the part's names in those of the tree: for each, the one that most
+// files agree on. A module whose directory is known may have its files in several.
 func prefixes(parts map[CoverPart][]*CoveredFile, tree []string, there map[string]bool, owner func(string) string) map[CoverPart][]string {
 	byBase := map[string][]string{}
 	for _, p := range tree {
@@ -167,8 +166,8 @@ func prefixes(parts map[CoverPart][]*CoveredFile, tree []string, there map[strin
 	return all
 }
 
-// countAround counts what is before names of the tree in absolute names of files,
-// and before names of files in those of the tree that may be theirs.
+// countAround counts the prefixes of tree names in absolute names of files, and the prefixes
+// of file names in possible names of the tree.
 func countAround(files []*CoveredFile, byBase map[string][]string, there map[string]bool, theirs func(p string) bool) (above, below map[string]int) {
 	above, below = map[string]int{}, map[string]int{}
 	for _, f := range files {
@@ -188,8 +187,8 @@ func countAround(files []*CoveredFile, byBase map[string][]string, there map[str
 	return above, below
 }
 
-// mostCounted returns what was counted most often, of several the one with a directory
-// of that name, and of these the shortest.
+// mostCounted returns the most frequent entry; of several, the one with a directory of that
+// name, and of these the shortest.
 func mostCounted(counted map[string]int, name string) string {
 	best := ""
 	named := func(s string) int { return strings.Count("/"+s, "/"+name+"/") }

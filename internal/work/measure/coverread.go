@@ -17,36 +17,34 @@ const (
 	GoCover   = "go-cover"
 )
 
-// CoverReport is what a report says.
+// CoverReport is the contents of a coverage report.
 type CoverReport struct {
 	Files []*CoveredFile
 }
 
-// CoverSums is what tests run in several files. What no file tells of is
-// unknown.
+// CoverSums is the coverage of several files. Values in no report are unknown.
 type CoverSums struct {
 	Lines, Branches, Functions, Statements nexus.Share
 }
 
-// CoverPart is the part of a report that tells of one module, where it has such: all
-// names in it begin in directories of that module. Other reports have none.
+// CoverPart is the part of a report about one module, for formats with modules: all names in
+// it begin in directories of that module. Other reports have none.
 type CoverPart struct {
-	Number int    // from 1; zero is none
-	Name   string // of the module, as its tool has it
-	Dir    string // of the module; empty where nobody says
+	Number int    // number of the part, from 1; zero: no part
+	Name   string // name of the module, in its tool's notation
+	Dir    string // directory of the module; empty if unknown
 }
 
-// CoveredFile is what it says about one file.
+// CoveredFile is the coverage of one file.
 type CoveredFile struct {
 	Of    CoverPart
-	Names []string    // paths that it may have, as the tool writes them, the likeliest first
-	Lines map[int]int // how often a line was run, of those that can be
+	Names []string    // possible paths, in the tool's notation, the likeliest first
+	Lines map[int]int // how often each executable line was run
 
 	Branches, Functions, Statements nexus.Share
 }
 
-// ReadCover reads a report, as far as it goes. What else is in the text is
-// passed over.
+// ReadCover parses a report, as far as possible. Other text is skipped.
 func ReadCover(format, text string) CoverReport {
 	var r CoverReport
 	switch format {
@@ -62,7 +60,7 @@ func ReadCover(format, text string) CoverReport {
 	return r
 }
 
-// maxCount bounds numbers of lines and hits: what is beyond is no line.
+// maxCount limits line numbers and hits: a larger number is invalid.
 const maxCount = 1 << 30
 
 func parseCount(s string) int {
@@ -73,8 +71,7 @@ func parseCount(s string) int {
 	return n
 }
 
-// Below says that the command ran in a directory of the tree: names may be
-// relative to it.
+// Below sets the directory of the tree in which the command ran: names may be relative to it.
 func (r CoverReport) Below(dir string) CoverReport {
 	for _, f := range r.Files {
 		if n := f.Names[0]; dir != "" && dir != "." && !path.IsAbs(n) {
@@ -87,7 +84,7 @@ func (r CoverReport) Below(dir string) CoverReport {
 	return r
 }
 
-// add notes that a line was run so often.
+// add records how often a line was run.
 func (f *CoveredFile) add(line, hits int) {
 	if line > 0 {
 		f.Lines[line] = min(f.Lines[line]+hits, maxCount)
@@ -102,7 +99,7 @@ type builder struct {
 
 func (b *builder) file(names ...string) *CoveredFile { return b.in(CoverPart{}, names...) }
 
-// in returns the file of a part.
+// in returns the file of a part, creating it if necessary.
 func (b *builder) in(of CoverPart, names ...string) *CoveredFile {
 	key := strconv.Itoa(of.Number) + "\x00" + names[0]
 	if f := b.byName[key]; f != nil {
@@ -124,8 +121,8 @@ func addHit(s *nexus.Share, hits string) {
 	}
 }
 
-// lcov reads a tracefile. Functions and branches count as its lines FNDA and
-// BRDA do, or, where those are missing, as its sums.
+// lcov parses a tracefile. Functions and branches are counted from its lines FNDA and BRDA,
+// or, if those are missing, from its sums.
 func lcov(text string) CoverReport {
 	var b builder
 	var file *CoveredFile
@@ -172,9 +169,8 @@ func addSums(to *nexus.Share, counted, said nexus.Share) {
 	to.Covered = min(to.Covered+min(counted.Covered, counted.Total), maxCount)
 }
 
-// goProfile reads what go test -coverprofile wrote. A line was run if one of the
-// parts that it has was: that of a condition has the beginning of what it
-// guards, too.
+// goProfile parses the output of go test -coverprofile. A line was run if one of its blocks
+// was: the block of a condition includes the beginning of the code that it guards, too.
 func goProfile(text string) CoverReport {
 	row := regexp.MustCompile(`^(\S.*):(\d+)\.\d+,(\d+)\.\d+ (\d+) (\d+)$`)
 	type part struct {
@@ -216,8 +212,7 @@ func goProfile(text string) CoverReport {
 	return b.report
 }
 
-// maxLines bounds the lines of all parts of a profile: one that is broken may
-// speak of many.
+// maxLines limits the lines of all blocks of a profile: a broken profile may list any number.
 const maxLines = 50_000_000
 
 func cleanName(name string) string {

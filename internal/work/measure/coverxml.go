@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// xmlTokens yields what XML says, as far as it goes.
+// xmlTokens yields the tokens of XML, up to the first error.
 func xmlTokens(text string) iter.Seq[xml.Token] {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Strict = false
@@ -26,8 +26,8 @@ func xmlTokens(text string) iter.Seq[xml.Token] {
 	}
 }
 
-// cobertura reads its XML. A file's name is relative to one of the sources,
-// and nobody says to which.
+// cobertura parses Cobertura XML. A file's name is relative to one of the sources, and the
+// file does not state to which.
 func cobertura(text string) CoverReport {
 	var b builder
 	var x document
@@ -51,14 +51,14 @@ func cobertura(text string) CoverReport {
 			case "class":
 				x.file = nil
 			case "coverage":
-				return b.report // what follows is another's
+				return b.report // the rest belongs to another file
 			}
 		}
 	}
 	return b.report
 }
 
-// document is where in the XML one is.
+// document is the position in the XML.
 type document struct {
 	sources  []string
 	source   string
@@ -66,7 +66,7 @@ type document struct {
 	file     *CoveredFile
 	method   bool
 	ran      bool // a line of the method was run
-	lines    int  // of the method
+	lines    int  // number of lines of the method
 }
 
 func (x *document) open(b *builder, e xml.StartElement) {
@@ -90,7 +90,7 @@ func (x *document) open(b *builder, e xml.StartElement) {
 	case "line":
 		hits := parseCount(xmlAttr(e, "hits"))
 		switch {
-		case x.method: // it is in the class once more
+		case x.method: // the lines are repeated in the class
 			x.ran = x.ran || hits > 0
 			x.lines++
 		case x.file != nil:
@@ -100,7 +100,7 @@ func (x *document) open(b *builder, e xml.StartElement) {
 	}
 }
 
-// branches counts those of a line.
+// branches counts the branches of a line.
 func (x *document) branches(e xml.StartElement) {
 	if m := regexp.MustCompile(`\((\d+)/(\d+)\)`).FindStringSubmatch(xmlAttr(e, "condition-coverage")); m != nil {
 		addSums(&x.file.Branches, nexus.Share{Covered: parseCount(m[1]), Total: parseCount(m[2])}, nexus.Share{})
@@ -117,10 +117,9 @@ func (x *document) endMethod() {
 	x.method = false
 }
 
-// jacoco reads its XML, of several modules one after the other, or in groups. A
-// line was run when an instruction of it was; a name is that of the package and
-// of the file. A processing instruction before a report may name the directory
-// of its module: <?nexus ./core?>.
+// jacoco parses JaCoCo XML, of several modules in sequence, or in groups. A line was run if
+// one of its instructions was; a name consists of the package and the file. A processing
+// instruction before a report may name the directory of its module: <?nexus ./core?>.
 func jacoco(text string) CoverReport {
 	var b builder
 	var file *CoveredFile
@@ -158,7 +157,7 @@ func jacoco(text string) CoverReport {
 	return b.report
 }
 
-// jacoco adds what an element says about a file; nil is none.
+// jacoco adds the coverage of an element to a file, if f is not nil.
 func (f *CoveredFile) jacoco(e xml.StartElement) {
 	switch {
 	case f == nil:

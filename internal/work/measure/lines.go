@@ -18,9 +18,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// lines measures which lines tests go through, of the whole tree and of those
-// that a change adds. Tests, and files that the tree does not have, do not
-// count.
+// lines measures the test coverage of lines, of the whole tree and of those that a change
+// adds. Tests, and files that the tree does not have, do not count.
 func (m *Meter) lines(ctx context.Context, c Change, found *bounds.MeasuredChange) error {
 	get := c.Taken.Get
 	if get == nil {
@@ -33,7 +32,7 @@ func (m *Meter) lines(ctx context.Context, c Change, found *bounds.MeasuredChang
 	if err != nil || now == nil {
 		return err
 	}
-	to := *found.Cover // the caller's stays as it is
+	to := *found.Cover // the caller's value stays unchanged
 	found.Cover = &to
 	all := now.Sum(needsCoverage)
 	if all.Lines.Total == 0 {
@@ -58,10 +57,10 @@ func (m *Meter) lines(ctx context.Context, c Change, found *bounds.MeasuredChang
 	return nil
 }
 
-// needsCoverage reports whether a file is one that tests should go through.
+// needsCoverage reports whether tests should cover a file.
 func needsCoverage(file string) bool { return !stack.ServesTests(file) }
 
-// before adds what tests went through on the base.
+// before adds the coverage on the base.
 func before(ctx context.Context, c Change, get func(string) ([]byte, error), to *bounds.CoverageResult) error {
 	base, err := placed(ctx, c, c.Base, get, func(p gateReport) string { return p.before })
 	if err != nil || base == nil {
@@ -80,8 +79,8 @@ func before(ctx context.Context, c Change, get func(string) ([]byte, error), to 
 	return nil
 }
 
-// placed reads the reports of all gates, and finds their files in a tree. It
-// returns nil where one is missing.
+// placed parses the reports of all gates, and maps their files to a tree. It returns nil if
+// one is missing.
 func placed(ctx context.Context, c Change, rev string, get func(string) ([]byte, error), of func(gateReport) string) (*PlacedCover, error) {
 	if slices.ContainsFunc(c.Taken.parts, func(p gateReport) bool { return of(p) == "" }) {
 		return nil, nil //nolint:nilnil // there is nothing to read, and nothing is wrong
@@ -138,8 +137,8 @@ func (m *Meter) file(ctx context.Context, c Change, f bounds.FileChange, placed 
 	return nil
 }
 
-// excepted reports whether nobody wants a file to be tested, or it is of a kind
-// that no test loads: declarations of types, and configuration that is code.
+// excepted reports whether a file is excluded from coverage, or of a kind that no test loads:
+// declarations of types, and configuration that is code.
 func (m *Meter) excepted(file string) bool {
 	if strings.HasSuffix(file, ".d.ts") || regexp.MustCompile(`\.config\.[cm]?[jt]s$`).MatchString(file) {
 		return true
@@ -151,7 +150,7 @@ func (m *Meter) excepted(file string) bool {
 	})
 }
 
-// layout returns the files of a tree, and where the modules of Go begin in it.
+// layout returns the files of a tree, and the directories of its Go modules.
 func layout(ctx context.Context, repo git.Repo, rev string) (files []string, modules map[string]string, err error) {
 	out, err := repo.Run(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", rev)
 	if err != nil {
@@ -174,8 +173,8 @@ func layout(ctx context.Context, repo git.Repo, rev string) (files []string, mod
 	return files, modules, nil
 }
 
-// statements reports whether a Go file has something that can be run. Of one
-// that cannot be read nobody knows.
+// statements reports whether a Go file has executable code. For an unreadable file that is
+// assumed.
 func statements(source string) bool {
 	f, err := parser.ParseFile(token.NewFileSet(), "", source, parser.SkipObjectResolution)
 	if err != nil {

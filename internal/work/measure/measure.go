@@ -1,14 +1,11 @@
-// Package measure measures a change for the definition of done: its lines,
-// and the licences of the dependencies that it adds. It runs nothing, and
-// uses no network.
+// Package measure measures a change for the definition of done: its lines, and the licences of
+// the dependencies that it adds. It runs nothing, and uses no network.
 //
-// Which lines tests went through is read from the reports that tools write:
-// LCOV, Cobertura, JaCoCo and the profiles of Go. A line of which a report
-// says nothing is unknown, and neither tested nor untested. Dependencies are
-// those that lock files and manifests name; what a file does not say is not
-// known. Licences are what lies on this machine: installed packages and the
-// caches of their managers. A package that is not here has none that is
-// known.
+// The coverage of lines is read from the reports that tools write: LCOV, Cobertura, JaCoCo and
+// the profiles of Go. A line that is not in a report is unknown, neither tested nor untested.
+// Dependencies are those that lock files and manifests name; others are not known. Licences
+// are read from this machine: installed packages and the caches of their managers. A package
+// that is not here has no known licence.
 package measure
 
 import (
@@ -26,32 +23,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Meter measures changes. The zero Meter holds nothing to anything.
+// Meter measures changes. The zero Meter has no limits.
 type Meter struct {
 	Rules  nexus.DoneRules
-	Places stack.PackageLocations            // where packages lie, but for those of a tree
-	Get    func(hash string) ([]byte, error) // finds what gates printed; nil: nobody keeps it
+	Places stack.PackageLocations            // directories of packages, except those of a tree
+	Get    func(hash string) ([]byte, error) // returns the output of gates; nil: it is not stored
 }
 
-// Change is what is measured.
+// Change is the change to measure.
 type Change struct {
 	Repo  git.Repo
-	Base  string   // commit; empty: there is none, and only the tree itself is held to bounds
+	Base  string   // commit; empty: none, and only the limits on the tree itself apply
 	Tree  string   // git tree
-	Files []string // that the task's plan names; nil: there is no plan
+	Files []string // files in the task's plan; nil: there is no plan
 	Run   bool     // it is the result of a run
 
-	Task   *bounds.Task // whose work it is, and what it explains; nil: nobody's
-	Agreed bool         // what it takes away was agreed to before
+	Task   *bounds.Task // the task of the change, with its explanations; nil: none
+	Agreed bool         // the removals were approved before
 
-	Taken Measurements // what gates measured
-	Dirs  []string     // in which packages may be installed
+	Taken Measurements // the gates' measurements
+	Dirs  []string     // directories in which packages may be installed
 
-	about func(file string) bool // whose new lines are told; nil: of all files
+	about func(file string) bool // selects the files whose new lines are reported; nil: all files
 }
 
-// Judge holds a change to the rules. It returns what was found of it, and of
-// that what decides.
+// Judge checks a change against the rules. It returns all findings, and those that decide.
 func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evidence, err error) {
 	if m == nil || len(m.Rules.Modes) == 0 {
 		return nil, nil, nil
@@ -98,8 +94,8 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 	return all, decides, nil
 }
 
-// before says about files how many lines they had and which were only moved, where
-// the bound of deletions asks for it.
+// before adds to files how many lines they had and how many were only moved, if the limit on
+// deletions needs that.
 func (m *Meter) before(ctx context.Context, c Change, files []bounds.FileChange) error {
 	mode := m.Rules.Modes[nexus.DeletionBound]
 	if mode != nexus.BoundWarn && mode != nexus.BoundBlock || c.Base == "" || c.Run {
@@ -129,8 +125,8 @@ func (m *Meter) before(ctx context.Context, c Change, files []bounds.FileChange)
 	return err
 }
 
-// caches returns which directories of caches the base has: a project that commits
-// its packages adds some of them.
+// caches returns the cache directories of the base: a project that commits its packages adds
+// some of them.
 func caches(ctx context.Context, c Change, files []bounds.FileChange) ([]string, error) {
 	var all []string
 	for _, dir := range bounds.Caches(files) {
@@ -148,8 +144,8 @@ func caches(ctx context.Context, c Change, files []bounds.FileChange) ([]string,
 	return all, nil
 }
 
-// unreferencedFiles returns which of these new files no other file of the tree names, by name or by directory, and which
-// have no like in their directory on the base.
+// unreferencedFiles returns the new files that no other file of the tree names, by name or by
+// directory, and that resemble no file in their directory on the base.
 func unreferencedFiles(ctx context.Context, c Change, files []string) ([]string, error) {
 	if c.Base == "" || c.Run {
 		return nil, nil
@@ -181,7 +177,7 @@ func unreferencedFiles(ctx context.Context, c Change, files []string) ([]string,
 	return all, nil
 }
 
-// maxLock bounds a file of dependencies that is read.
+// maxLock limits the size of a dependency file that is read.
 const maxLock = 32 << 20
 
 // addedDependencies returns the dependencies that a change adds.
@@ -213,7 +209,7 @@ func (m *Meter) addedDependencies(ctx context.Context, c Change, files []bounds.
 		for _, p := range stack.AddedPackages(had, read(now)) {
 			d := bounds.Dependency{Name: p.String(), File: f.Path, Line: p.Line, Licence: places.Licence(p)}
 			if !slices.ContainsFunc(all, func(o bounds.Dependency) bool { return o.Name == d.Name && o.Licence == d.Licence }) {
-				all = append(all, d) // a manifest names what its lock file does
+				all = append(all, d) // a manifest repeats the entries of its lock file
 			}
 		}
 	}

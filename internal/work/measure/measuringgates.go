@@ -20,23 +20,22 @@ import (
 //go:embed audit.sh
 var audit string
 
-// The gates that measure. They are none that judge: what they measured is held
-// to the bounds.
+// The gates that measure. They do not judge: their measurements are compared with the limits.
 const (
 	coverGate = "coverage"
 	auditGate = "audit"
-	faulty    = 3 // exit code of the audit where it found something
+	faulty    = 3 // the audit's exit code if it found something
 )
 
-// ofTests begins the names of the gates that measure what tests run by
-// the row of their stack. No gate of a project is called so.
+// ofTests begins the names of the gates that measure test coverage by the row of their stack.
+// No gate of a project has such a name.
 const ofTests = coverGate + ": "
 
-// short bounds a measurement that nobody asked for.
+// short limits a measurement that was not requested.
 const short = 2 * time.Minute
 
-// measuringGates returns what runs beside gates to measure a tree, which is what a run
-// comes to or not.
+// measuringGates returns the gates that measure a tree beside the given gates; run is set
+// if the tree is the result of a run.
 func (m *Meter) measuringGates(rows []gate.Gate, run bool) []gate.Gate {
 	if m == nil {
 		return nil
@@ -65,8 +64,8 @@ func (m *Meter) measuringGates(rows []gate.Gate, run bool) []gate.Gate {
 	return all
 }
 
-// AppendMeasuringGates puts what measures a tree behind the gates that judge it. Rows are the
-// gates of the tree, among which are its tests. What measures already continues.
+// AppendMeasuringGates appends the measuring gates to the gates that judge a tree. Rows are
+// the gates of the tree, including its tests. Existing measuring gates stay.
 func (m *Meter) AppendMeasuringGates(gates, rows []gate.Gate, run bool) []gate.Gate {
 	own := m.measuringGates(rows, run)
 	if len(own) == 0 {
@@ -86,12 +85,12 @@ func (m *Meter) AppendMeasuringGates(gates, rows []gate.Gate, run bool) []gate.G
 	return append(rest, own...)
 }
 
-// Measurements is what gates measured.
+// Measurements are the measurements of gates.
 type Measurements struct {
-	Cover *bounds.CoverageResult // nil: nobody did
+	Cover *bounds.CoverageResult // nil: not measured
 	Audit *bounds.Audit
 
-	Get func(hash string) ([]byte, error) // finds what gates printed; nil: the meter's own
+	Get func(hash string) ([]byte, error) // returns the output of gates; nil: the meter's own
 
 	parts []gateReport
 }
@@ -99,10 +98,10 @@ type Measurements struct {
 // gateReport is the report of one gate.
 type gateReport struct {
 	dir, format string
-	now, before string // blobs, now and on the base; empty: there is none
+	now, before string // blobs, now and on the base; empty: none
 }
 
-// ExtractMeasurements takes what was measured out of what gates said.
+// ExtractMeasurements separates the measurements from the gates' results.
 func (m *Meter) ExtractMeasurements(gates []gate.Gate, all []nexus.Evidence, base func(string) (nexus.Evidence, bool)) ([]nexus.Evidence, Measurements) {
 	var t Measurements
 	if m == nil {
@@ -118,7 +117,7 @@ func (m *Meter) ExtractMeasurements(gates []gate.Gate, all []nexus.Evidence, bas
 			}
 		case g.Name == coverGate && m.Rules.Command != "" && slices.Equal(g.Args, []string{"sh", "-c", m.Rules.Command}), strings.HasPrefix(g.Name, ofTests):
 			e := nexus.Evidence{Gate: g.Name, State: nexus.NotRun, Why: "an earlier gate failed"}
-			if at >= 0 && rest[at].Apart { // of a package that the change cannot break
+			if at >= 0 && rest[at].Apart { // the gate's package cannot be broken by the change
 				rest = slices.Delete(rest, at, at+1)
 				continue
 			}
@@ -142,16 +141,17 @@ func (m *Meter) ExtractMeasurements(gates []gate.Gate, all []nexus.Evidence, bas
 func audited(e nexus.Evidence) *bounds.Audit {
 	a := &bounds.Audit{}
 	switch {
-	case e.State == nexus.Pass && (e.Exit == 0 || e.Exit == faulty): // what the base has is nobody's fault
+	// problems of the base do not count
+	case e.State == nexus.Pass && (e.Exit == 0 || e.Exit == faulty):
 	case e.Exit == faulty:
 		a.Found = append(a.Found, e.Findings...)
-	default: // though nobody could tell of the base either
+	default: // though the base was inconclusive, too
 		a.Why = failureReason(e)
 	}
 	return a
 }
 
-// failureReason says why a measurement came to nothing.
+// failureReason returns why a measurement failed.
 func failureReason(e nexus.Evidence) string {
 	why := string(e.State) + ": " + e.Why
 	for _, f := range e.Findings[:min(1, len(e.Findings))] {
@@ -160,7 +160,7 @@ func failureReason(e nexus.Evidence) string {
 	return why
 }
 
-// cover adds what a gate says that tests go through, now and on the base.
+// cover adds the coverage that a gate reports, now and on the base.
 func (t *Measurements) cover(g gate.Gate, e nexus.Evidence, base func(string) (nexus.Evidence, bool)) {
 	if t.Cover == nil {
 		t.Cover = &bounds.CoverageResult{}
@@ -187,11 +187,11 @@ func (t *Measurements) cover(g gate.Gate, e nexus.Evidence, base func(string) (n
 	case !slices.Contains(c.How, how):
 		c.How = append(c.How, how)
 	}
-	c.Now, c.Why = percent, "" // of several, until their reports are read
+	c.Now, c.Why = percent, "" // a sum of several, until their reports are read
 	t.parts = append(t.parts, p)
 }
 
-// unknown says why a gate measured nothing, and what helps.
+// unknown returns why a gate measured nothing, and a hint.
 func unknown(g gate.Gate, e nexus.Evidence, how string) string {
 	if g.Name == coverGate {
 		return "the command for coverage: " + string(e.State) + ": " + cmp.Or(e.Why, "it printed no report")
@@ -207,8 +207,8 @@ func unknown(g gate.Gate, e nexus.Evidence, how string) string {
 	return fmt.Sprintf("the coverage of gate %s is unknown: %s: %s: %s", test, how, e.State, why)
 }
 
-// LimitToMeasured says that only the tests of some gates were measured, of those that
-// the tree has. Of new lines beside the tests of others nothing is told.
+// LimitToMeasured restricts the change to the gates whose tests were measured, among those of
+// the tree. New lines beside the tests of others are not reported.
 func (c *Change) LimitToMeasured(rows []gate.Gate, measured func(gate.Gate) bool) {
 	if c.Taken.Cover == nil {
 		c.Taken.Cover = &bounds.CoverageResult{Why: "not measured: none of these gates has tests that Nexus can measure; set done.coverage_command"}

@@ -19,22 +19,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/vector"
 )
 
-// EmbeddingIndex finds episodes by what their texts mean. Vectors are kept by the hash of the
-// text that they are of, so that each text is sent to the endpoint once. Where the
-// endpoint fails, nothing is found that way, people are told once, and it is left alone
-// for the rest of the process.
+// EmbeddingIndex finds episodes by the meaning of their texts. Vectors are stored by the hash
+// of the text, so that each text is sent to the endpoint once. If the endpoint fails, this
+// search finds nothing, people are notified once, and the endpoint is not called for the rest
+// of the process.
 type EmbeddingIndex struct {
 	Endpoint vector.Endpoint
-	File     string      // where vectors are kept; what cannot be read there is made anew
-	Say      func(error) // tells people
+	File     string      // file of the vectors; an unreadable file is replaced
+	Say      func(error) // reports errors to people
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	failed bool
-	known  map[string][]float32 // by [EmbeddingIndex.key]
-	fresh  bool                 // some are not kept yet
+	known  map[string][]float32 // vectors by [EmbeddingIndex.key]
+	fresh  bool                 // some are not stored yet
 }
 
-// similarities returns how nearly each episode means what a text says, from 0 to 1.
+// similarities returns how similar each episode is to a text in meaning, from 0 to 1.
 func (m *EmbeddingIndex) similarities(ctx context.Context, all []StoredEpisode, text string) map[string]float64 {
 	if m == nil || len(all) == 0 || strings.TrimSpace(text) == "" {
 		return nil
@@ -69,7 +69,7 @@ func (m *EmbeddingIndex) compare(ctx context.Context, all []StoredEpisode, text 
 	for i, k := range all {
 		texts[i] = k.Text
 		if old := m.known[m.key(k.Text)]; len(old) > 0 && len(old) != len(asked[0]) {
-			delete(m.known, m.key(k.Text)) // the endpoint has another model of that name now
+			delete(m.known, m.key(k.Text)) // the endpoint now has another model of that name
 		}
 	}
 	m.fresh = false
@@ -90,7 +90,7 @@ func (m *EmbeddingIndex) compare(ctx context.Context, all []StoredEpisode, text 
 	return found, err
 }
 
-// vectors returns those of texts, and asks for those that are not known.
+// vectors returns the vectors of texts, and requests the unknown ones.
 func (m *EmbeddingIndex) vectors(ctx context.Context, texts []string) ([][]float32, error) {
 	var open []string
 	seen := map[string]bool{}
@@ -117,13 +117,13 @@ func (m *EmbeddingIndex) vectors(ctx context.Context, texts []string) ([][]float
 	return all, nil
 }
 
-// key names a text and who made its vector.
+// key returns a key of a text and the model of its vector.
 func (m *EmbeddingIndex) key(text string) string {
 	sum := sha256.Sum256([]byte(m.Endpoint.URL + "\x00" + m.Endpoint.Model + "\x00" + text))
 	return hex.EncodeToString(sum[:16])
 }
 
-// load reads the vectors that were kept. A file that is missing or damaged holds none.
+// load reads the stored vectors. A missing or damaged file has none.
 func (m *EmbeddingIndex) load() map[string][]float32 {
 	all := map[string][]float32{}
 	var kept map[string]string
@@ -143,7 +143,7 @@ func (m *EmbeddingIndex) load() map[string][]float32 {
 	return all
 }
 
-// keep writes the vectors of some texts, and forgets all others on disk.
+// keep stores the vectors of some texts, and removes all others from the file.
 func (m *EmbeddingIndex) keep(texts []string) error {
 	kept := map[string]string{}
 	for _, t := range texts {

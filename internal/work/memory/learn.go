@@ -13,24 +13,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// maxProposals is how many wait for a person at most. Further ones are not
-// written until some of those are approved or forgotten.
+// maxProposals limits the proposals that wait for a person. Further ones are not written until
+// some of those are approved or forgotten.
 const maxProposals = 500
 
-// Run is what the proposals of a run are made from.
+// Run is the source of a run's proposals.
 type Run struct {
 	State *state.State
-	Git   git.Repo                          // that has its commits
-	Blob  func(hash string) ([]byte, error) // what its facts name
+	Git   git.Repo                          // has the run's commits
+	Blob  func(hash string) ([]byte, error) // returns the blobs of its facts
 }
 
-// Learn writes what a run shows to be worth keeping as proposals, and returns how
-// many are new. It can be done again at any time, and then writes nothing: a
-// proposal has the same name each time, and what people approved or forgot
-// stays as it is.
+// Learn writes the lessons of a run as proposals, and returns how many are new. It can be
+// repeated at any time, and then writes nothing: a proposal has the same name each time, and
+// episodes that people approved or forgot stay unchanged.
 //
-// What is about a file that agents are kept from is not kept, as its text may
-// quote it. What cannot be made a proposal is left out, and the error says why.
+// A lesson about a file that is hidden from agents is not stored, as its text may quote it. A
+// lesson that cannot be made a proposal is skipped, and the error contains the reason.
 func (s Store) Learn(ctx context.Context, r Run) (fresh int, err error) {
 	seeds := memoryentry.Propose(r.State)
 	if len(seeds) == 0 {
@@ -62,7 +61,7 @@ func (s Store) Learn(ctx context.Context, r Run) (fresh int, err error) {
 	return fresh, errors.Join(append(left, err)...)
 }
 
-// episodesFromSeed returns the episodes that a seed becomes.
+// episodesFromSeed returns the episodes for a seed.
 func (s Store) episodesFromSeed(ctx context.Context, r Run, seed memoryentry.Proposal) ([]memoryentry.Episode, error) {
 	made := []memoryentry.Episode{seed.Episode}
 	switch {
@@ -94,8 +93,8 @@ func (s Store) episodesFromSeed(ctx context.Context, r Run, seed memoryentry.Pro
 	return visible, nil
 }
 
-// ended adds the change that ended a failure, as far as agents may see it. A
-// commit that is gone says nothing.
+// ended adds the change that ended a failure, as far as agents may see it. A missing commit
+// adds nothing.
 func (s Store) ended(ctx context.Context, repo git.Repo, seed *memoryentry.Proposal) error {
 	changed, err := repo.Changed(ctx, seed.From, seed.To)
 	if err != nil {
@@ -115,9 +114,8 @@ func (s Store) ended(ctx context.Context, repo git.Repo, seed *memoryentry.Propo
 	return nil
 }
 
-// pin sets the blobs of an episode's files to those of the commit that it comes
-// from, and leaves out what is not there. A decision is not about what is in a
-// file, and has none.
+// pin sets the blobs of an episode's files to those of its commit, and removes missing files.
+// A decision is not about the contents of a file, and has none.
 func pin(ctx context.Context, repo git.Repo, e *memoryentry.Episode) error {
 	if len(e.From) == 0 || len(e.Files) == 0 {
 		return nil
@@ -141,8 +139,8 @@ func pin(ctx context.Context, repo git.Repo, e *memoryentry.Episode) error {
 	return nil
 }
 
-// keep writes an episode as a proposal, unless there is one that says the same.
-// One that nobody could read back is none.
+// keep writes an episode as a proposal, unless an equal one exists. An episode that could not
+// be read back is not written.
 func (s Store) keep(all []StoredEpisode, e memoryentry.Episode) (k StoredEpisode, fresh bool, err error) {
 	e.Text = string(s.masked([]byte(e.Text)))
 	waiting := 0
@@ -172,8 +170,8 @@ func (s Store) keep(all []StoredEpisode, e memoryentry.Episode) (k StoredEpisode
 	return k, true, s.write(s.State, path.Join("memory", e.ID+".md"), []byte(e.String()), 0o700, 0o600)
 }
 
-// Blobs returns the git objects of paths in a commit, without those that are not
-// there. A path of a directory has the object of its tree.
+// Blobs returns the git objects of paths in a commit, without missing ones. The path of a
+// directory has the object of its tree.
 func Blobs(ctx context.Context, repo git.Repo, commit string, paths []string) (map[string]string, error) {
 	all := map[string]string{}
 	if commit == "" || len(paths) == 0 {

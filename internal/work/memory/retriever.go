@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	maxPaths  = 200 // of a call of git
-	maxFound  = 50  // episodes that words find
-	maxSearch = 200 // words of a task that are looked for
+	maxPaths  = 200 // paths per call of git
+	maxFound  = 50  // episodes found by words
+	maxSearch = 200 // words of a task that are searched for
 )
 
-// parseTree reads what ls-tree prints: a mode, a type, an object and a path.
+// parseTree parses the output of ls-tree: a mode, a type, an object and a path.
 func parseTree(out string, into map[string]string) {
 	for entry := range strings.SplitSeq(out, "\x00") {
 		head, name, ok := strings.Cut(entry, "\t")
@@ -29,23 +29,23 @@ func parseTree(out string, into map[string]string) {
 	}
 }
 
-// Retriever finds what a task needs of a memory. It is read anew for each session, so
-// that what a person approves or forgets counts at once.
+// Retriever finds the relevant episodes for a task. The memory is read again for each session,
+// so that a person's approval or removal takes effect at once.
 type Retriever struct {
 	Store
 
-	Record RunRecords // of the runs that it learns from, and that were told
-	Tokens int64      // that a session may be told; 0: nothing is told or proposed
-	Auto   bool       // proposals are told, too, though nobody approved them
+	Record RunRecords // runs to learn from, and to count uses in
+	Tokens int64      // limit of the episodes for a session; 0: none are used or proposed
+	Auto   bool       // proposals are used, too, without approval
 	Now    func() time.Time
-	Means  *EmbeddingIndex // finds by what texts mean, too; nil: by files, symbols and words only
+	Means  *EmbeddingIndex // searches by meaning, too; nil: by files, symbols and words only
 
 	mu   sync.Mutex // guards uses
 	uses map[string]memoryentry.Use
 }
 
-// used returns how often agents were told of each episode by other runs. It is
-// counted when somebody first wants to know: in most repositories nobody does.
+// used returns how often sessions of other runs received each episode. It is computed on first
+// use: in most repositories it is never needed.
 func (b *Retriever) used(ctx context.Context) (map[string]memoryentry.Use, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,9 +59,9 @@ func (b *Retriever) used(ctx context.Context) (map[string]memoryentry.Use, error
 	return all, err
 }
 
-// Recall returns what has to do with a task, the best first: what its session is
-// told, and what is left out for want of room. Of what is about other files
-// than those of the commit, nothing is told.
+// Recall returns the relevant episodes for a task, the best first: those for its session, and
+// those that are omitted for lack of space. Episodes about other versions of files than those
+// of the commit are not used.
 func (b *Retriever) Recall(
 	ctx context.Context, repo git.Repo, commit string, w memoryentry.TaskQuery, cost func(memoryentry.Episode) int64,
 ) ([]memoryentry.Choice, error) {
@@ -100,7 +100,7 @@ func (b *Retriever) Recall(
 	return memoryentry.Choose(candidates, w, b.Now(), b.Tokens, cost), nil
 }
 
-// withUnchangedFiles leaves out what is about files that changed or are gone.
+// withUnchangedFiles removes episodes about files that changed or were deleted.
 func withUnchangedFiles(ctx context.Context, repo git.Repo, commit string, all []StoredEpisode) ([]StoredEpisode, error) {
 	now, err := FileBlobsAt(ctx, repo, commit, all)
 	if err != nil {
@@ -112,8 +112,7 @@ func withUnchangedFiles(ctx context.Context, repo git.Repo, commit string, all [
 	}), nil
 }
 
-// FileBlobsAt returns what says which git object each file of some episodes is in a
-// commit.
+// FileBlobsAt returns a function for the git object of each file of some episodes in a commit.
 func FileBlobsAt(ctx context.Context, repo git.Repo, commit string, all []StoredEpisode) (func(path string) string, error) {
 	var paths []string
 	for _, k := range all {

@@ -17,22 +17,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
-// How far back runs are looked at: the newest, up to so many of them, and none
-// with more events.
+// Limits of reading earlier runs: the newest, up to so many of them, and none with more
+// events.
 const (
 	maxRuns   = 50
 	maxEvents = 200_000
 )
 
-// RunRecords is where the runs of a repository are on record.
+// RunRecords gives access to the records of a repository's runs.
 type RunRecords struct {
-	Journal *journal.Journal // nil: nothing ran
-	Repo    git.Repo         // the user's
+	Journal *journal.Journal // nil: there are no runs
+	Repo    git.Repo         // the user's repository
 	Blobs   func() (*journal.BlobStore, error)
 }
 
-// newest calls see with the newest runs that skip does not name, the oldest of
-// them first. A run that cannot be replayed says nothing.
+// newest calls see with the newest runs, except those that skip selects, the oldest of them
+// first. A run that cannot be replayed is skipped.
 func newest(ctx context.Context, j *journal.Journal, skip func(journal.Run) bool, see func(*state.State) error) error {
 	runs, err := j.Runs(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func newest(ctx context.Context, j *journal.Journal, skip func(journal.Run) bool
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			continue // nexus journal verify says what is wrong with it
+			continue // nexus journal verify reports its problem
 		}
 		if err := see(s); err != nil {
 			return err
@@ -56,7 +56,7 @@ func newest(ctx context.Context, j *journal.Journal, skip func(journal.Run) bool
 	return nil
 }
 
-// Uses returns how often agents were told of each episode in the newest runs.
+// Uses returns how often sessions of the newest runs received each episode.
 func (r RunRecords) Uses(ctx context.Context) (map[string]memoryentry.Use, error) {
 	all := map[string]memoryentry.Use{}
 	if r.Journal == nil {
@@ -69,9 +69,9 @@ func (r RunRecords) Uses(ctx context.Context) (map[string]memoryentry.Use, error
 	})
 }
 
-// CatchUp writes what the newest runs show to be worth keeping as proposals. A
-// run is looked at once, and again when it has more events or something of it
-// could not be kept: whoever comes next does what was left undone.
+// CatchUp writes the lessons of the newest runs as proposals. A run is processed once, and
+// again if it has more events or a lesson could not be stored: the next call completes
+// unfinished work.
 func (b *Retriever) CatchUp(ctx context.Context) (err error) {
 	if b.Record.Journal == nil || b.Tokens <= 0 {
 		return nil
@@ -79,7 +79,7 @@ func (b *Retriever) CatchUp(ctx context.Context) (err error) {
 	seen, next := b.seen(), map[nexus.RunID]int64{}
 	marks, ok := b.marks()
 	if !ok {
-		seen = nil // what the runs have in common is counted anew
+		seen = nil // data about several runs is counted anew
 	}
 	old := func(r journal.Run) bool {
 		next[r.ID] = r.Events
@@ -108,7 +108,8 @@ func (b *Retriever) CatchUp(ctx context.Context) (err error) {
 			}
 		}
 		if _, err := b.Learn(ctx, Run{State: run, Git: trees.Git(), Blob: blobs.Get}); err != nil {
-			if !slices.ContainsFunc(left, func(e error) bool { return e.Error() == err.Error() }) { // such as that too many wait
+			// for example, too many proposals wait
+			if !slices.ContainsFunc(left, func(e error) bool { return e.Error() == err.Error() }) {
 				left = append(left, err)
 			}
 			delete(next, run.Run)
@@ -125,8 +126,8 @@ func (b *Retriever) CatchUp(ctx context.Context) (err error) {
 	return errors.Join(append(left, b.keepSeen(next))...)
 }
 
-// marksFile has the failures that tasks of earlier runs met. Without it the runs are
-// looked at again.
+// marksFile contains the failures of tasks of earlier runs. Without it the runs are processed
+// again.
 const marksFile = "memory-marks.json"
 
 func (s Store) marks() (all []memoryentry.TaskFailure, ok bool) {
@@ -134,8 +135,8 @@ func (s Store) marks() (all []memoryentry.TaskFailure, ok bool) {
 	return all, err == nil && json.Unmarshal(data, &all) == nil
 }
 
-// compare keeps the failures that tasks met, and proposes what many of them have in common.
-// What is about a file that agents are kept from counts for nothing.
+// compare stores the failures of tasks, and proposes lessons from failures that many of them
+// share. Failures in files that are hidden from agents do not count.
 func (s Store) compare(ctx context.Context, marks []memoryentry.TaskFailure) error {
 	marks = slices.DeleteFunc(marks, func(m memoryentry.TaskFailure) bool { return m.File != "" && s.hides(m.File) })
 	data, err := json.Marshal(marks)
@@ -163,8 +164,8 @@ func (s Store) compare(ctx context.Context, marks []memoryentry.TaskFailure) err
 	})
 }
 
-// seenFile says how many events the runs had that were looked at. Without it
-// all of them are looked at again, which changes nothing.
+// seenFile contains the number of processed events of each run. Without it all runs are
+// processed again, which changes nothing.
 const seenFile = "memory-seen.json"
 
 func (s Store) seen() map[nexus.RunID]int64 {

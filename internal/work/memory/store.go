@@ -1,10 +1,10 @@
-// Package memory keeps what was learned in a repository, and finds what of it a
-// task needs.
+// Package memory stores the lessons learned in a repository, and finds those that a task
+// needs.
 //
-// Approved episodes are files of the repository ([memoryentry.Dir]), which people
-// read, edit and commit. Proposals, and what people wanted forgotten, are files
-// of the same form in the state directory. Proposals derive from the journal:
-// one that is lost is made again, under the same name.
+// Approved episodes are files of the repository ([memoryentry.Dir]), which people read, edit
+// and commit. Proposals, and forgotten episodes, are files of the same form in the state
+// directory. Proposals derive from the journal: a lost one is created again, under the same
+// name.
 package memory
 
 import (
@@ -25,27 +25,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// maxEpisodes is how many are read of a directory.
+// maxEpisodes limits how many files of a directory are read.
 const maxEpisodes = 10_000
 
-// Store is where the memory of a repository is. The zero Store is empty and
-// cannot be written.
+// Store gives access to the memory of a repository. The zero Store is empty and cannot be
+// written.
 type Store struct {
 	Repo  string              // the user's checkout; empty: there is none
 	State string              // directory of the repository's state
-	Mask  func([]byte) []byte // takes keys out of what is written; may be nil
-	Show  []string            // patterns of files that agents see though they may hold secrets
+	Mask  func([]byte) []byte // masks keys in files that are written; may be nil
+	Show  []string            // patterns of files that agents may read though they may contain secrets
 }
 
-// StoredEpisode is an episode with where it is.
+// StoredEpisode is an episode with its location.
 type StoredEpisode struct {
 	memoryentry.Episode
 
-	Path   string // of its file: from the root of the repository, or absolute
+	Path   string // path of its file: relative to the root of the repository, or absolute
 	Shared bool   // it is in the repository
 }
 
-// Problem is a file that is no episode, and why.
+// Problem is a file that is no valid episode, with the reason.
 type Problem struct {
 	File string `json:"file"`
 	Why  string `json:"why"`
@@ -54,9 +54,9 @@ type Problem struct {
 
 func (s Store) dir() string { return filepath.Join(s.State, "memory") }
 
-// Load reads all episodes, in the order of [memoryentry.Order], and says which files
-// are none. One that is in the repository comes before one of the same name
-// that is in the state directory, unless it was forgotten here.
+// Load reads all episodes, in the order of [memoryentry.Order], and returns invalid files as
+// problems. An episode in the repository takes precedence over one of the same name in the
+// state directory, unless it was forgotten here.
 func (s Store) Load() ([]StoredEpisode, []Problem, error) {
 	var all []StoredEpisode
 	var problems []Problem
@@ -98,8 +98,8 @@ func order(all []StoredEpisode) []StoredEpisode {
 	return all
 }
 
-// read reads the episodes of a directory below top, through no link. A directory
-// that is none is a problem, and stops nothing.
+// read reads the episodes of a directory below top, without following links. An invalid
+// directory is reported as a problem, and reading continues.
 func read(top, dir string, shared bool) (all []StoredEpisode, problems []Problem, err error) {
 	root, err := os.OpenRoot(top)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +108,7 @@ func read(top, dir string, shared bool) (all []StoredEpisode, problems []Problem
 	if err != nil {
 		return nil, nil, disk.WrapError("read the memory", err)
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	if err := disk.CheckNoLinks(root, dir+"/"); err != nil {
 		return nil, []Problem{problem(dir, err)}, nil
 	}
@@ -152,8 +152,7 @@ func one(root *os.Root, name, at string) (memoryentry.Episode, error) {
 	return memoryentry.Parse(at, data)
 }
 
-// load reads a plain file, and of one that is too long for an episode only as
-// much as shows that it is.
+// load reads a regular file, up to one byte more than an episode may have.
 func load(root *os.Root, name string) (data []byte, err error) {
 	if err := disk.CheckNoLinks(root, name); err != nil {
 		return nil, err
@@ -166,7 +165,7 @@ func load(root *os.Root, name string) (data []byte, err error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// problem says what is wrong with a file: the place in it comes first.
+// problem returns a problem with a file, beginning with the position in it.
 func problem(at string, err error) Problem {
 	p := Problem{File: at, Why: err.Error()}
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
@@ -181,8 +180,7 @@ func problem(at string, err error) Problem {
 	return p
 }
 
-// Find returns the episode that a name means: its ID, or a part of it that no
-// other has.
+// Find returns the episode with a name: its ID, or a part of it that is in no other.
 func Find(all []StoredEpisode, name string) (StoredEpisode, error) {
 	var found []StoredEpisode
 	for _, k := range all {
@@ -208,7 +206,7 @@ func Find(all []StoredEpisode, name string) (StoredEpisode, error) {
 	}
 }
 
-// hides reports whether agents are kept from one of an episode's files.
+// hides reports whether one of an episode's files is hidden from agents.
 func (s Store) hides(paths ...string) bool {
 	rules := files.HiddenRules{Show: s.Show}
 	for _, p := range paths {
@@ -221,14 +219,14 @@ func (s Store) hides(paths ...string) bool {
 	}
 	root, err := os.OpenRoot(s.Repo)
 	if err != nil {
-		return true // nobody can tell
+		return true // unknown: assume that it is hidden
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	return slices.ContainsFunc(paths, func(p string) bool { return rules.Ignored(root, p) })
 }
 
-// withLock runs do while no other process changes the memory, with what is there:
-// what was read before that may have been approved or forgotten meanwhile.
+// withLock calls do with the current episodes while no other process changes the memory:
+// episodes that were read before may have been approved or forgotten meanwhile.
 func (s Store) withLock(ctx context.Context, do func(all []StoredEpisode) error) error {
 	return disk.Lock(ctx, filepath.Join(s.State, "memory.lock"), func(context.Context) error {
 		all, _, err := s.Load()
@@ -249,11 +247,11 @@ func findUnchanged(all []StoredEpisode, k StoredEpisode) (StoredEpisode, bool) {
 	return now, now.State == k.State && now.Shared == k.Shared && now.Text == k.Text
 }
 
-// Approve makes an episode one that agents are told of: its file is in the
-// repository then. One whose files changed is approved as they are now, which is
-// what now says; it reports whether they had. One that is not merged is approved
-// as it was learned, the first time. A lasting one stays when its files change.
-// One that is not any more what the caller read is not approved.
+// Approve makes an episode available to agents: its file is then in the repository. If its
+// files changed, it is approved for their present version, which now returns; Approve reports
+// whether they had changed. An episode that is not merged is approved as it was learned, the
+// first time. A lasting one stays valid when its files change. An episode that differs from
+// the one that the caller read is not approved.
 func (s Store) Approve(
 	ctx context.Context, k StoredEpisode, stand memoryentry.Freshness, lasting bool, now func(path string) string,
 ) (moved StoredEpisode, refreshed bool, err error) {
@@ -304,7 +302,7 @@ func (s Store) approve(k StoredEpisode, stand memoryentry.Freshness, lasting boo
 		}
 		k.Episode, data = e, []byte(e.String())
 	} else if old, err := s.text(k); err == nil {
-		data = old // with what people wrote into it
+		data = old // with people's edits
 	}
 	to := k
 	to.State, to.Path, to.Shared = memoryentry.Approved, path.Join(memoryentry.Dir, k.ID+".md"), true
@@ -317,8 +315,8 @@ func (s Store) approve(k StoredEpisode, stand memoryentry.Freshness, lasting boo
 	return to, refreshed, s.drop(k.ID)
 }
 
-// Forget makes an episode one that is neither told nor proposed again here, also
-// when its file in the repository, which is removed, comes back.
+// Forget marks an episode so that it is neither used nor proposed again here, even if its file
+// in the repository, which is removed, comes back.
 func (s Store) Forget(ctx context.Context, k StoredEpisode) error {
 	return s.withLock(ctx, func(all []StoredEpisode) error {
 		k, _ := findUnchanged(all, k)
@@ -332,8 +330,7 @@ func (s Store) Forget(ctx context.Context, k StoredEpisode) error {
 	})
 }
 
-// Remove deletes the file of an episode, unless it is not any more what the
-// caller read.
+// Remove deletes the file of an episode, unless it differs from the one that the caller read.
 func (s Store) Remove(ctx context.Context, k StoredEpisode) error {
 	return s.withLock(ctx, func(all []StoredEpisode) error {
 		switch _, same := findUnchanged(all, k); {
@@ -376,11 +373,11 @@ func (s Store) text(k StoredEpisode) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	return load(root, name)
 }
 
-// masked returns a text without keys.
+// masked returns a text with its keys masked.
 func (s Store) masked(data []byte) []byte {
 	if s.Mask == nil {
 		return data
@@ -388,7 +385,7 @@ func (s Store) masked(data []byte) []byte {
 	return s.Mask(data)
 }
 
-// write puts a file in its place as a whole, without keys, and through no link.
+// write replaces a file atomically, with keys masked, and without following links.
 func (s Store) write(top, name string, data []byte, dirs, mode fs.FileMode) error {
 	data = s.masked(data)
 	err := os.MkdirAll(top, 0o700)

@@ -1,11 +1,10 @@
-// Package pastruns keeps what the runs of a repository came to, so that it is known
-// without reading their journal again.
+// Package pastruns caches the results of a repository's runs, so that they are available
+// without reading the whole journal again.
 //
-// What a run came to is folded once and kept in one file beside the journal, with
-// the hash of the run's last event, which stands for all events before it. A run
-// that went on, or a journal that was restored, has another hash and is folded
-// anew. The file holds nothing that the journal does not: where it is missing,
-// damaged or another version's, it is made again.
+// A run's result is computed once and stored in one file beside the journal, with the hash of
+// the run's last event, which identifies all events before it. A run that continued, or a
+// restored journal, has another hash and is computed again. The file contains only data from
+// the journal: if it is missing, damaged or of another version, it is created again.
 package pastruns
 
 import (
@@ -22,35 +21,35 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// File is where the runs of a repository are kept, in the directory of its state.
+// File is the name of the cache file, in the repository's state directory.
 const File = "history.json"
 
 // maxFile is the largest file that is read.
 const maxFile = 256 << 20
 
-// kept is the file.
+// kept is the contents of the file.
 type kept struct {
 	Version int             `json:"version"`
 	Runs    map[string]last `json:"runs"`
 }
 
-// last is a run as it was when it was folded.
+// last is the cached result of a run.
 type last struct {
 	Events int64       `json:"events"`
 	Hash   string      `json:"hash"`
 	Run    history.Run `json:"run"`
 }
 
-// Report is what came of reading the runs of a repository.
+// Report is the result of reading the runs of a repository.
 type Report struct {
 	Runs   []history.Run // the oldest first
-	Folded int           // that had to be read
-	Broken []nexus.RunID // that cannot be replayed; nexus journal verify says why
+	Folded int           // number of runs that had to be read from the journal
+	Broken []nexus.RunID // runs that cannot be replayed; nexus journal verify reports why
 }
 
-// Read returns what the runs of a repository came to whose journal is open. State
-// is the directory of its state. That what was folded cannot be kept is no error: it
-// is folded again the next time.
+// Read returns the results of the runs in an open journal. State is the repository's state
+// directory. A failure to write the cache is no error: the runs are read from the journal the
+// next time.
 func Read(ctx context.Context, j *journal.Journal, state string) (Report, error) {
 	runs, err := j.Runs(ctx)
 	if err != nil {
@@ -92,7 +91,7 @@ func fold(ctx context.Context, j *journal.Journal, run nexus.RunID) (history.Run
 	return history.SummarizeRun(s), nil
 }
 
-// load returns what is kept, nothing where it cannot be used.
+// load returns the cache, empty if it is not usable.
 func load(name string) kept {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
@@ -105,7 +104,7 @@ func load(name string) kept {
 	return parse(data)
 }
 
-// parse reads the file, nothing where it is not whole or another version's.
+// parse parses the file, empty if it is incomplete or of another version.
 func parse(data []byte) kept {
 	var k kept
 	if json.Unmarshal(data, &k) != nil || k.Version != history.Version {
@@ -119,11 +118,11 @@ func parse(data []byte) kept {
 	return k
 }
 
-// save keeps runs, if it can.
+// save writes the cache, if possible.
 func save(name string, k kept) {
 	data, err := json.Marshal(k)
 	if err != nil {
 		return
 	}
-	_ = disk.Replace(name, data) // it is folded again the next time
+	_ = disk.Replace(name, data) // the runs are read from the journal the next time
 }

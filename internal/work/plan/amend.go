@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// amendment is what changes in one task of the plan before. What it does not set stays.
+// amendment is a change of one task of the plan before. Fields that it does not set stay.
 type amendment struct {
 	Task     nexus.TaskID   `json:"task"`
 	Remove   bool           `json:"remove"`
@@ -24,7 +24,7 @@ type amendment struct {
 	Files    []string       `json:"files"`
 	Minutes  *int           `json:"minutes"`
 	Criteria []struct {
-		Number int    `json:"number"` // that it replaces, from 1; 0: it is new
+		Number int    `json:"number"` // task that it replaces, from 1; 0: it is new
 		Text   string `json:"text"`
 		Check  string `json:"check"`
 
@@ -33,8 +33,8 @@ type amendment struct {
 	Drop []int `json:"drop"` // numbers of criteria to remove
 }
 
-// amended returns the plan before with what a planner changed in it, and says what
-// cannot be changed.
+// amended returns the plan before with a planner's changes, and the changes that are not
+// possible.
 func amended(before nexus.Plan, h handin) (p nexus.Plan, problems []string) {
 	p = untried(before)
 	at := func(id nexus.TaskID) int {
@@ -61,7 +61,7 @@ func amended(before nexus.Plan, h handin) (p nexus.Plan, problems []string) {
 	return p, problems
 }
 
-// ids names tasks.
+// ids returns the IDs of tasks as text.
 func ids(tasks []nexus.Task) string {
 	all := make([]nexus.TaskID, len(tasks))
 	for i, t := range tasks {
@@ -70,7 +70,8 @@ func ids(tasks []nexus.Task) string {
 	return nexus.Join(all)
 }
 
-// apply changes a task, and says what cannot be changed. Numbers are those of the criteria before.
+// apply changes a task, and returns the changes that are not possible. Numbers are those of
+// the criteria before.
 func (a amendment) apply(t *nexus.Task) (problems []string) {
 	has := func(n int) bool {
 		if n < 1 || n > len(t.Criteria) {
@@ -123,8 +124,8 @@ func set[T any](to, from *T) {
 	}
 }
 
-// untried returns a plan without what came of trying its checks, so that it may be changed. What it was made
-// from stays as it is.
+// untried returns a plan without the results of its checks, so that it may be changed. Its
+// source stays.
 func untried(p nexus.Plan) nexus.Plan {
 	p.Tasks = slices.Clone(p.Tasks)
 	for i := range p.Tasks {
@@ -137,9 +138,9 @@ func untried(p nexus.Plan) nexus.Plan {
 	return p
 }
 
-// submitted returns the plans of a conversation in which the last one was submitted, oldest first, each with what
-// is wrong with it. One that amends is made from the last one before that can be read, be it one that the tool
-// refused, or from the plan that was there before the conversation.
+// submitted returns the submitted plans of a conversation up to the last one, oldest first,
+// each with its problems. An amendment applies to the last readable plan before it, including
+// one that the tool refused, or to the plan from before the conversation.
 func submitted(messages []llm.Message, g prompt.Goal) (all []reading) {
 	before, refused := g.Prior, false
 	for _, s := range agent.Submissions(messages) {
@@ -161,8 +162,8 @@ func submitted(messages []llm.Message, g prompt.Goal) (all []reading) {
 	return all
 }
 
-// draft returns what can be read of a plan that the tool refused, for the planner to amend. One that amends
-// is none: what it changes was not taken, and is submitted again.
+// draft returns the readable part of a plan that the tool refused, for the planner to amend. A
+// refused amendment has none: its changes were not applied, and are submitted again.
 func draft(data []byte) (nexus.Plan, bool) {
 	var h handin
 	if len(data) > maxHandin || json.Unmarshal(tool.Salvage(handinSchema, data), &h) != nil || h.Keep || len(h.Amend) > 0 || len(h.Tasks) == 0 {
@@ -173,7 +174,8 @@ func draft(data []byte) (nexus.Plan, bool) {
 	return p, true
 }
 
-// unfitting says what of a plan the schema refuses: what is left of a draft that it refused was never checked.
+// unfitting returns an error if the schema refuses a plan: the rest of a refused draft was
+// never checked.
 func unfitting(p nexus.Plan) error {
 	data, err := json.Marshal(handin{Tasks: p.Tasks})
 	if err == nil {
@@ -185,7 +187,7 @@ func unfitting(p nexus.Plan) error {
 	return nil
 }
 
-// reading is a plan that was submitted, and what is wrong with it.
+// reading is a submitted plan with its problems.
 type reading struct {
 	plan nexus.Plan
 	err  error

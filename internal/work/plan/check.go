@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// MaxTasks is the most tasks of a plan, and MaxNeeds the most needs among them.
+// MaxTasks limits the tasks of a plan, and MaxNeeds the needs among them.
 const (
 	MaxTasks = 10_000
 	MaxNeeds = 500_000
@@ -27,30 +27,29 @@ const (
 	maxTitle    = 120
 	maxCheck    = 500
 	maxProblems = 50
-	maxGroups   = 5 // within each other
+	maxGroups   = 5 // nesting depth
 )
 
-// Problem is one thing that is wrong with a plan.
+// Problem is one problem with a plan.
 type Problem struct {
 	Code  nexus.Code // CodeInvalidPlan, CodeOversize or CodeCycle
 	Text  string     // names the task
 	Task  int        // its number, from 1; 0: the plan as a whole
-	Field Field      // what of it; the zero value: the task as a whole
+	Field Field      // its field; the zero value: the task as a whole
 }
 
-// Field names what a person wrote of a task.
+// Field names a part of a task that a person wrote.
 type Field struct {
-	Name string // as in a plan file
-	At   int    // which of several, from 1; 0: all of them
+	Name string // name as in a plan file
+	At   int    // index among several, from 1; 0: all of them
 }
 
-// Check returns what is wrong with a plan, whose tasks may be as large as most,
-// as one error that lists all
-// problems, nil for a plan that is fit to be worked on. Its code is that of
-// the gravest: invalid, then a cycle, then a task that is too large.
+// Check returns the problems of a plan, whose tasks may be as large as most, as one error that
+// lists all of them, nil for a valid plan. Its code is that of the gravest: invalid, then a
+// cycle, then a task that is too large.
 func Check(p nexus.Plan, most nexus.Size) error { return Refuse(Problems(p, most), most) }
 
-// Refuse returns problems as one error, nil where there are none.
+// Refuse returns problems as one error, nil if there are none.
 func Refuse(problems []Problem, most nexus.Size) error {
 	if len(problems) == 0 {
 		return nil
@@ -71,7 +70,7 @@ func Refuse(problems []Problem, most nexus.Size) error {
 	return e
 }
 
-// Problems lists what is wrong with a plan.
+// Problems returns the problems of a plan.
 func Problems(p nexus.Plan, most nexus.Size) []Problem {
 	c := checker{most: prompt.SizeWithDefaults(most)}
 	switch {
@@ -104,7 +103,7 @@ func Problems(p nexus.Plan, most nexus.Size) []Problem {
 	return c.problems
 }
 
-// firstOf returns the number of the task that a circle is told from, 0 where it is told otherwise.
+// firstOf returns the number of the first task in the error about a cycle, 0 if there is none.
 func firstOf(tasks []nexus.Task, circle error) int {
 	_, path, _ := strings.Cut(circle.Error(), ": ")
 	return 1 + slices.IndexFunc(tasks, func(t nexus.Task) bool { return strings.HasPrefix(path, string(t.ID)+" needs ") })
@@ -112,7 +111,7 @@ func firstOf(tasks []nexus.Task, circle error) int {
 
 type checker struct {
 	most     nexus.Size
-	task     int // that is looked at, from 1; 0: the plan as a whole
+	task     int // task being checked, from 1; 0: the plan as a whole
 	problems []Problem
 }
 
@@ -124,8 +123,8 @@ func (c *checker) large(f Field, format string, args ...any) {
 	c.problems = append(c.problems, Problem{nexus.CodeOversize, fmt.Sprintf(format, args...), c.task, f})
 }
 
-// ids checks that tasks can be told apart, also where case does not count,
-// and that what they need is there.
+// ids checks that the IDs of tasks are distinct, also ignoring case, and that their needs
+// exist.
 func (c *checker) ids(tasks []nexus.Task) {
 	fit := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 	known, folded := map[nexus.TaskID]bool{}, map[string]nexus.TaskID{}
@@ -152,7 +151,7 @@ func (c *checker) ids(tasks []nexus.Task) {
 	c.task = 0
 }
 
-// needs checks that what a task needs, wants and is tied to is there.
+// needs checks that the needs, wants and ties of a task exist.
 func (c *checker) needs(t nexus.Task, known map[nexus.TaskID]bool, in map[string][]nexus.TaskID) {
 	for _, f := range []struct {
 		name string
@@ -187,7 +186,7 @@ func (c *checker) needs(t nexus.Task, known map[nexus.TaskID]bool, in map[string
 	}
 }
 
-// covers checks that tasks serve what the goal says.
+// covers checks that tasks cover the statements of the goal.
 func (c *checker) covers(p nexus.Plan) {
 	var said []string
 	for i, t := range p.Tasks {
@@ -219,7 +218,7 @@ func some(ids []string) string {
 	}
 }
 
-// fields checks one task for what no split would fix.
+// fields checks one task for problems that no split would fix.
 func (c *checker) fields(t nexus.Task) {
 	switch {
 	case t.Title == "":
@@ -297,7 +296,7 @@ func (c *checker) criteria(t nexus.Task) {
 	}
 }
 
-// size checks what a split would fix.
+// size checks one task for problems that a split would fix.
 func (c *checker) size(t nexus.Task) {
 	text := letters(t)
 	for _, m := range []struct {
@@ -316,7 +315,7 @@ func (c *checker) size(t nexus.Task) {
 	}
 }
 
-// letters returns how many characters the brief and the criteria of a task have.
+// letters returns the number of characters in the brief and the criteria of a task.
 func letters(t nexus.Task) int {
 	n := utf8.RuneCountInString(t.Brief)
 	for _, k := range t.Criteria {
@@ -325,11 +324,11 @@ func letters(t nexus.Task) int {
 	return n
 }
 
-// hidden reports whether a character has no place in a name.
+// hidden reports whether a character is not allowed in a name.
 func hidden(r rune) bool { return r == '\n' || r == '\t' || sanitize.Hidden(r) }
 
-// unseen reports whether a text has a character that people do not see, or that
-// their terminal obeys. Its lines may end as on Windows.
+// unseen reports whether a text has a character that people do not see, or that controls their
+// terminal. Its lines may end as on Windows.
 func unseen(text string) bool {
 	return strings.ContainsFunc(strings.ReplaceAll(text, "\r\n", "\n"), sanitize.Hidden)
 }
@@ -346,7 +345,7 @@ func cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "..."
 }
 
-// refuse returns the error that lists what is wrong.
+// refuse returns an error that lists problems.
 func refuse(code nexus.Code, problems ...string) *nexus.Error {
 	e := &nexus.Error{Code: code, Hint: hint(code)}
 	if len(problems) == 1 {

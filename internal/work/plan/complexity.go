@@ -15,20 +15,20 @@ import (
 //go:embed complexity.json
 var complexitySchema []byte
 
-// maxWhy is the most characters of a reason that are kept.
+// maxWhy limits the stored characters of a reason.
 const maxWhy = 300
 
-// ComplexitySchema returns the JSON Schema of what a router submits.
+// ComplexitySchema returns the JSON Schema of a router's submission.
 func ComplexitySchema() json.RawMessage {
 	var b bytes.Buffer
-	if json.Compact(&b, complexitySchema) != nil { // a test reads it
+	if json.Compact(&b, complexitySchema) != nil { // a test parses it
 		return complexitySchema
 	}
 	return b.Bytes()
 }
 
-// ParseComplexity reads what a router submitted of the tasks. What it says about
-// others is left out, and so is what it says about a task a second time.
+// ParseComplexity parses a router's submission about the tasks. It skips entries about other
+// tasks and second entries about a task.
 func ParseComplexity(data []byte, tasks []nexus.TaskID) ([]nexus.Route, error) {
 	if len(data) > maxHandin {
 		return nil, unusable(fmt.Sprintf("it has %d bytes, the maximum is %d", len(data), maxHandin))

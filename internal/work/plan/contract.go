@@ -7,10 +7,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
 )
 
-// contractFirst ends a message about what two tasks meet at.
+// contractFirst ends a message about the missing contracts between two tasks.
 const contractFirst = "Define these contracts in the plan first, and submit the whole plan again. Leave the rest of the plan as it is."
 
-// openContracts says what the planner is to fix, a line each.
+// openContracts returns the missing contracts for the planner, a line each.
 func openContracts(all []risk.Overlap) string {
 	var b strings.Builder
 	b.WriteString("Two tasks meet, and no text says exactly what both rely on:\n")

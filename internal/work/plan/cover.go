@@ -19,24 +19,24 @@ import (
 //go:embed cover.json
 var coverSchema []byte
 
-// CoverSchema returns the JSON Schema of what a checker submits.
+// CoverSchema returns the JSON Schema of a checker's submission.
 func CoverSchema() json.RawMessage {
 	var b bytes.Buffer
-	if json.Compact(&b, coverSchema) != nil { // a test reads it
+	if json.Compact(&b, coverSchema) != nil { // a test parses it
 		return coverSchema
 	}
 	return b.Bytes()
 }
 
-// CoverageCheck holds a plan against its goal. Again says that the planner was asked before to
-// cover what is missing. A nil cover says that nobody looks.
+// CoverageCheck compares a plan with its goal. Again means that the planner was asked before
+// to cover the missing parts. A nil cover means that there is no check.
 type CoverageCheck func(ctx context.Context, p nexus.Plan, again bool) (*nexus.PlanCover, error)
 
-// coverAll ends a message about what a plan does not cover.
+// coverAll ends a message about the parts that a plan does not cover.
 const coverAll = "Cover all of this. " + onlyChanges + " Leave what is covered as it is."
 
-// ParseCover reads what a checker submitted. Has reports whether the tree that the plan was made for has a file;
-// nil: nobody knows.
+// ParseCover parses a checker's submission. Has reports whether the tree of the plan has a
+// file; nil: unknown.
 func ParseCover(data []byte, goal string, tasks []nexus.Task, has func(file string) bool) nexus.PlanCover {
 	var said struct {
 		Statements []spec.CoverFinding `json:"statements"`
@@ -47,10 +47,10 @@ func ParseCover(data []byte, goal string, tasks []nexus.Task, has func(file stri
 	return spec.AssessCoverage(spec.Statements(goal), tasks, said.Statements, has)
 }
 
-// askedToCover reports whether the planner was asked to cover what is missing.
+// askedToCover reports whether the planner was asked to cover the missing parts.
 func askedToCover(messages []llm.Message) bool { return sentBack(messages, coverAll) > 0 }
 
-// uncovered says what a plan does not cover, a line each.
+// uncovered returns the parts that a plan does not cover, a line each.
 func uncovered(c *nexus.PlanCover) string {
 	var b strings.Builder
 	b.WriteString("A second model compared the plan with the goal. The plan does not cover these:\n")
@@ -68,7 +68,7 @@ func uncovered(c *nexus.PlanCover) string {
 	return b.String()
 }
 
-// former returns the last plan of a conversation that can be used.
+// former returns the last valid plan of a conversation.
 func former(messages []llm.Message, g prompt.Goal) (nexus.Plan, bool) {
 	for _, r := range slices.Backward(submitted(messages, g)) {
 		if r.err == nil {
@@ -78,7 +78,7 @@ func former(messages []llm.Message, g prompt.Goal) (nexus.Plan, bool) {
 	return nexus.Plan{}, false
 }
 
-// writeCover writes what a second look found, for people to read only.
+// writeCover writes the result of the coverage check, for people to read only.
 func writeCover(b *bytes.Buffer, c *nexus.PlanCover) {
 	if c == nil {
 		return

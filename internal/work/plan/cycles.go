@@ -6,12 +6,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// maxSteps is how many needs are followed to find the soft needs that close a circle. In a plan with more to
-// follow, those that may close one are dropped.
+// maxSteps limits the search for soft needs that close a cycle. In a larger plan, all soft
+// needs that may close one are dropped.
 const maxSteps = 10_000_000
 
-// DropSoftCycles drops each soft need that closes a circle, and says of which task and to which: what is good to have is no
-// reason to refuse a plan. A circle of needs stays, for a person to decide about. All tasks that others wait for are there.
+// DropSoftCycles drops each soft need that closes a cycle, and reports it to dropped: an
+// optional need is no reason to refuse a plan. A cycle of hard needs stays, for a person to
+// decide. All needed tasks must exist.
 func DropSoftCycles(tasks []nexus.Task, dropped func(of, to nexus.TaskID)) {
 	at := map[nexus.TaskID]int{}
 	for k, t := range tasks {
@@ -49,7 +50,7 @@ func DropSoftCycles(tasks []nexus.Task, dropped func(of, to nexus.TaskID)) {
 	}
 }
 
-// circling marks the tasks that are in a circle, or between two circles.
+// circling marks the tasks that are in a cycle, or between two cycles.
 func circling(after [][]int) []bool {
 	before := make([][]int, len(after))
 	for k, ids := range after {
@@ -66,7 +67,7 @@ func circling(after [][]int) []bool {
 	return left
 }
 
-// peel takes out those that wait for nobody who is left, until there are no more.
+// peel removes tasks that wait for no remaining task, until there are no more.
 func peel(after, before [][]int, left []bool) {
 	waits := make([]int, len(after))
 	var free []int
@@ -91,14 +92,14 @@ func peel(after, before [][]int, left []bool) {
 	}
 }
 
-// waitGraph says which of the tasks that are left wait for which.
+// waitGraph is the graph of remaining tasks and the tasks for which they wait.
 type waitGraph struct {
 	after [][]int
 	left  []bool
 	steps int
 }
 
-// reaches reports whether a task waits for another one, maybe by way of others.
+// reaches reports whether a task waits for another one, directly or indirectly.
 func (g *waitGraph) reaches(from, to int) bool {
 	seen := map[int]bool{from: true}
 	for next := []int{from}; len(next) > 0; {

@@ -15,36 +15,35 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// maxTries is how often a planner may submit.
+// maxTries limits a planner's submissions.
 const maxTries = 3
 
-// splitOnce is how a planner is asked to split, which happens once.
+// splitOnce asks a planner to split tasks, which happens once.
 const splitOnce = "Split each task that is too large into smaller ones that can land one by one."
 
-// SendFunc says something to the planner, who answers with a submission that fits
-// [Schema], and returns what came of it. An empty message continues where the
-// session stopped.
+// SendFunc sends a message to the planner, who answers with a submission that fits [Schema],
+// and returns the result. An empty message continues an interrupted session.
 type SendFunc func(ctx context.Context, message, why string) (agent.Outcome, error)
 
-// maxBack is how often a plan goes back to the planner for checks that do not
-// fit, beside what else is wrong with it.
+// maxBack limits how often a plan is returned to the planner for unfit checks, independent of
+// its other problems.
 const maxBack = 2
 
-// tryAgain ends a message about checks that do not fit.
+// tryAgain ends a message about unfit checks.
 const tryAgain = "Fix these checks. " + onlyChanges
 
-// onlyChanges says how a plan is submitted that is nearly the one before.
+// onlyChanges explains how to submit a plan that is almost the same as before.
 const onlyChanges = "Submit only what changes, with keep, or the whole plan again."
 
-// TrialFunc tries the commands of a plan's criteria on the tree that it is made for.
+// TrialFunc runs the commands of a plan's criteria on the tree of the plan.
 type TrialFunc func(ctx context.Context, p nexus.Plan) (accept.Trials, error)
 
-// Decompose lets the planner turn a goal into a plan. What is wrong with a
-// plan goes back to it in the same session, twice at most, and tasks that are
-// too large once; after that the error lists what is still wrong. Checks that do
-// not fit go back twice, too; after that the plan is taken, with what came of
-// them. What two tasks meet at without a contract goes back once, and so does what a
-// second look finds missing; after that the plan says it. A session that has started continues with the tries that it had.
+// Decompose lets the planner turn a goal into a plan. Problems of a plan are returned to it in
+// the same session, twice at most, and tasks that are too large once; after that the error
+// lists the remaining problems. Unfit checks are returned twice, too; after that the plan is
+// accepted, with their results. Missing contracts between two tasks are returned once, and so
+// are the gaps that the coverage check finds; after that the plan lists them. A resumed
+// session continues with its remaining tries.
 func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk SendFunc, try TrialFunc, look CoverageCheck) (nexus.Plan, error) {
 	if err := CheckGoal(g.Text); err != nil {
 		return nexus.Plan{}, err
@@ -62,7 +61,7 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk SendFunc, tr
 		case err == nil:
 		case !hopeless(p, g.Size, err, out.Messages):
 			return correctionMessage(p, g.Size, err), err
-		case again: // what it had before is better than nothing
+		case again: // the plan before is better than nothing
 			old, ok := former(out.Messages, g)
 			if !ok {
 				return "", err
@@ -91,15 +90,15 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk SendFunc, tr
 	return p, err
 }
 
-// askUntilAccepted talks with the planner until what it submits is read without an
-// error. Where one comes with a message, the planner hears that and submits
-// again; begun continues with a conversation that is open.
+// askUntilAccepted talks with the planner until read accepts a submission without an error. If
+// read returns an error and a message, the message is sent to the planner, who submits again;
+// begun continues an open conversation.
 func askUntilAccepted(ctx context.Context, brief string, begun bool, talk SendFunc, read func(agent.Outcome) (again string, err error)) error {
 	next, why := brief, "brief"
 	if begun {
 		next, why = "", ""
 	}
-	var heard []llm.Message // of an agent that keeps its own conversation
+	var heard []llm.Message // messages of an agent that keeps its own conversation
 	for {
 		out, err := talk(ctx, next, why)
 		if err != nil {
@@ -119,7 +118,7 @@ func askUntilAccepted(ctx context.Context, brief string, begun bool, talk SendFu
 	}
 }
 
-// hopeless reports whether the planner is not asked again.
+// hopeless reports whether to stop asking the planner.
 func hopeless(p nexus.Plan, most nexus.Size, err error, messages []llm.Message) bool {
 	back := sentBack(messages, tryAgain) + sentBack(messages, coverAll) + sentBack(messages, contractFirst)
 	return len(agent.Handins(messages))-back >= maxTries ||
@@ -127,7 +126,7 @@ func hopeless(p nexus.Plan, most nexus.Size, err error, messages []llm.Message) 
 		tooLarge(p, most) && asked(messages)
 }
 
-// tooLarge reports whether a plan has a task that is to be split.
+// tooLarge reports whether a plan has a task that must be split.
 func tooLarge(p nexus.Plan, most nexus.Size) bool {
 	return slices.ContainsFunc(Problems(p, most), func(f Problem) bool { return f.Code == nexus.CodeOversize })
 }
@@ -139,7 +138,7 @@ func asked(messages []llm.Message) bool {
 	})
 }
 
-// sentBack counts how often the planner got a message with this end.
+// sentBack counts the messages to the planner with this end.
 func sentBack(messages []llm.Message, end string) int {
 	n := 0
 	for _, m := range messages {
@@ -150,7 +149,7 @@ func sentBack(messages []llm.Message, end string) int {
 	return n
 }
 
-// unfit says about checks why they do not fit, a line each.
+// unfit returns why checks are unfit, a line each.
 func unfit(wrong accept.Trials) string {
 	var b strings.Builder
 	b.WriteString("Each check ran on the repository as it is now. There it must fail, because the task is not done yet. These are wrong:\n")
@@ -161,10 +160,10 @@ func unfit(wrong accept.Trials) string {
 	return b.String()
 }
 
-// correctionMessage asks for a better plan.
+// correctionMessage returns a message that asks for a better plan.
 func correctionMessage(p nexus.Plan, most nexus.Size, err error) string {
 	text := err.Error() + "\n\nFix this and submit the whole plan again."
-	if len(p.Tasks) > 0 { // it could be read
+	if len(p.Tasks) > 0 { // the plan could be parsed
 		text = err.Error() + "\n\nFix this. " + onlyChanges
 	}
 	if tooLarge(p, most) {
@@ -173,7 +172,7 @@ func correctionMessage(p nexus.Plan, most nexus.Size, err error) string {
 	return text
 }
 
-// unplanned says why a session ended without a plan.
+// unplanned returns why a session ended without a plan.
 func unplanned(out agent.Outcome) error {
 	if out.Refusal != nil {
 		return out.Refusal

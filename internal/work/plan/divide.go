@@ -13,29 +13,30 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// Division says into what a task was divided.
+// Division describes the division of a task.
 type Division struct {
 	Task  nexus.TaskID   `json:"task"`
-	Why   string         `json:"why"` // what of it was too large
+	Why   string         `json:"why"` // the limit that the task exceeded
 	By    DivideBy       `json:"by"`
 	Parts []nexus.TaskID `json:"parts"`
 }
 
-// DivideBy says what the parts of a task have apart.
+// DivideBy is the criterion by which a task is divided.
 type DivideBy string
 
 // The ways of dividing a task.
 const (
-	ByFiles  DivideBy = "files"  // each part has files of its own
+	ByFiles  DivideBy = "files"  // each part has its own files
 	ByLayers DivideBy = "layers" // each part has the files of one or more layers, such as the data or the screens
-	ByTime   DivideBy = "time"   // all parts have the same files, and do a share of the work
+	ByTime   DivideBy = "time"   // all parts have the same files, and each does a share of the work
 )
 
-// Divide divides each task of a plan that is larger than it may be into parts that land one after another.
-// A task has at most parts parts each time it is divided, and is divided at most depth times. Every file and
-// criterion of a task is in exactly one of the parts that have files of their own, and what waited for the task waits for its
-// last part. No model is asked. The error is that of [Check] where a task cannot be divided, or something
-// else is wrong with the plan; the plan is then returned as it was.
+// Divide divides each task of a plan that is too large into parts that land one after another.
+// A task has at most parts parts each time it is divided, and is divided at most depth times.
+// Every file and criterion of a task is in exactly one of the parts with their own files, and
+// tasks that waited for the task wait for its last part. No model is called. If a task cannot
+// be divided, or the plan has another problem, the error is that of [Check], and the plan is
+// returned unchanged.
 func Divide(p nexus.Plan, most nexus.Size, parts, depth int) (nexus.Plan, []Division, error) {
 	if err := Check(p, most); err == nil || !oversize(p, most) {
 		return p, nil, err
@@ -86,7 +87,7 @@ func Divide(p nexus.Plan, most nexus.Size, parts, depth int) (nexus.Plan, []Divi
 	return out, divisions, nil
 }
 
-// indivisible says which tasks are too large and cannot be divided.
+// indivisible returns an error about tasks that are too large and cannot be divided.
 func indivisible(why []string) error {
 	e := refuse(nexus.CodeOversize, why...)
 	e.Message += "\nand cannot be divided: a paragraph, a criterion, or what the parts of one task share is too large on its own"
@@ -94,12 +95,12 @@ func indivisible(why []string) error {
 	return e
 }
 
-// oversize reports whether nothing is wrong with a plan but sizes.
+// oversize reports whether sizes are a plan's only problems.
 func oversize(p nexus.Plan, most nexus.Size) bool {
 	return !slices.ContainsFunc(Problems(p, most), func(f Problem) bool { return f.Code != nexus.CodeOversize })
 }
 
-// largeBecause says what of a task is too large.
+// largeBecause returns the limits that a task exceeds.
 func largeBecause(t nexus.Task, at int, most nexus.Size) []string {
 	c := checker{most: most, task: at + 1}
 	c.size(t)
@@ -110,7 +111,8 @@ func largeBecause(t nexus.Task, at int, most nexus.Size) []string {
 	return texts
 }
 
-// ways returns how many parts a task may have that is divided so many times: never more than a plan has tasks.
+// ways returns how many parts a task may have after a number of divisions: never more than a
+// plan has tasks.
 func ways(parts, times int) int {
 	n, parts := 1, max(1, parts)
 	for range max(0, times) {
@@ -131,7 +133,7 @@ func levels(n, parts int) int {
 	return times
 }
 
-// waitFor lets what waited for a task wait for the last of its parts.
+// waitFor makes a task that waited for a divided task wait for the last of its parts.
 func waitFor(t *nexus.Task, whole, last nexus.TaskID) {
 	for _, ids := range []*[]nexus.TaskID{&t.Needs, &t.Wants} {
 		if i := slices.Index(*ids, whole); i >= 0 {
@@ -150,8 +152,9 @@ func waitFor(t *nexus.Task, whole, last nexus.TaskID) {
 	}
 }
 
-// divided returns the parts of a task, as few as are small enough, in the order in which they land;
-// nil where there are none. It tries no more parts than there is something to give to, and of many only some numbers.
+// divided returns the parts of a task, as few as are small enough, in the order in which they
+// land; nil if there are none. It tries no more parts than there are files or criteria, and of
+// many numbers only some.
 func divided(t nexus.Task, most nexus.Size, ways int) ([]nexus.Task, DivideBy) {
 	paragraphs := paragraphs(t.Brief)
 	text := 0
@@ -184,8 +187,8 @@ func divided(t nexus.Task, most nexus.Size, ways int) ([]nexus.Task, DivideBy) {
 	return nil, ""
 }
 
-// share gives n parts files: at most so many each, in the order in which they are built on each other.
-// It returns nil where the files do not divide so.
+// share distributes files over n parts: at most so many each, in the order of their
+// dependencies. It returns nil if that is impossible.
 func share(files []string, n, most int, by DivideBy) [][]string {
 	units := together(files)
 	shares := make([][]string, 0, n)
@@ -226,7 +229,8 @@ func share(files []string, n, most int, by DivideBy) [][]string {
 	return shares
 }
 
-// together returns files by layer, each with its tests. A test without the file that it tests is alone.
+// together returns files by layer, each with its tests. A test without its tested file is
+// alone.
 func together(files []string) [][]string {
 	var units [][]string
 	for _, f := range files {
@@ -256,8 +260,8 @@ func tests(test, file string) bool {
 	}, strings.TrimSuffix(path.Base(test), path.Ext(test)))
 }
 
-// layer says how far from the ground a file is: what others are built on comes first. A file whose
-// name says nothing is in the middle, and tests of several files and words come last.
+// layer returns the layer of a file: lower layers, on which others depend, come first. A file
+// with a neutral name is in the middle, and tests of several files and texts come last.
 func layer(file string) int {
 	if stack.IsTest(file) {
 		return 5
@@ -278,8 +282,8 @@ func layer(file string) int {
 	return 1
 }
 
-// partsOf makes the parts of a task, each with the files of one share and a need of the one before. It returns nil where one is
-// too large.
+// partsOf makes the parts of a task, each with the files of one share and a need of the part
+// before. It returns nil if one is too large.
 func partsOf(t nexus.Task, shares [][]string, most nexus.Size, by DivideBy) []nexus.Task {
 	n := len(shares)
 	parts := make([]nexus.Task, n)
@@ -313,7 +317,7 @@ func partsOf(t nexus.Task, shares [][]string, most nexus.Size, by DivideBy) []ne
 	return parts
 }
 
-// entitled names a part after the whole.
+// entitled returns the title of a part.
 func entitled(title string, k, n int) string {
 	end := fmt.Sprintf(" (%d of %d)", k, n)
 	for utf8.RuneCountInString(title+end) > maxTitle {
@@ -323,9 +327,11 @@ func entitled(title string, k, n int) string {
 	return strings.TrimSpace(title) + end
 }
 
-// spread gives each criterion to one part: to the last one whose files it names, as an earlier one cannot show what a
-// later one makes; otherwise to the last, which builds on all others, or, where all parts have the same files, to each in turn. A part without a
-// criterion that a machine can check is checked by the tests. It reports false where there is no room.
+// spread assigns each criterion to one part: to the last one whose files it names, as an
+// earlier one cannot prove the results of a later one; otherwise to the last part, which
+// builds on all others, or, if all parts have the same files, to each in turn. A part without
+// a criterion that a machine can check is checked by the tests. It returns false if a part
+// would have too many.
 func spread(parts []nexus.Task, criteria []nexus.Criterion, most int, by DivideBy) bool {
 	for i, c := range criteria {
 		at := len(parts) - 1
@@ -338,7 +344,7 @@ func spread(parts []nexus.Task, criteria []nexus.Criterion, most int, by DivideB
 		if later := slices.IndexFunc(parts[at:], room); later >= 0 {
 			at += later
 		} else {
-			return false // an earlier part cannot show what a later one makes
+			return false // an earlier part cannot prove the results of a later one
 		}
 		parts[at].Criteria = append(parts[at].Criteria, c)
 	}
@@ -358,7 +364,7 @@ func spread(parts []nexus.Task, criteria []nexus.Criterion, most int, by DivideB
 	return true
 }
 
-// lead says to whom does a part which part of what it is.
+// lead returns the first lines of a part's brief: which part of which task it is.
 func lead(t nexus.Task, parts []nexus.Task, i int) string {
 	text := fmt.Sprintf("This is part %d of %d of: %s.", i+1, len(parts), strings.TrimSuffix(t.Title, "."))
 	if len(parts[i].Files) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// names returns the last of the parts with a file that a text names; -1 for none.
+// names returns the index of the last part with a file that a text names; -1 for none.
 func names(parts []nexus.Task, text string) int {
 	said := words(text)
 	for i := len(parts) - 1; i >= 0; i-- {
@@ -21,14 +21,14 @@ func names(parts []nexus.Task, text string) int {
 	return -1
 }
 
-// wording is what a text consists of.
+// wording is a text split into paths and words.
 type wording struct {
 	text  string
-	paths map[string]bool // words with what joins them, such as db/store.go
-	words map[string]bool // in small letters, without those of file names
+	paths map[string]bool // words with their separators, such as db/store.go
+	words map[string]bool // words in lower case, without those of file names
 }
 
-// words takes a text apart.
+// words splits a text.
 func words(text string) wording {
 	w := wording{text, map[string]bool{}, map[string]bool{}}
 	inWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -44,8 +44,8 @@ func words(text string) wording {
 	return w
 }
 
-// name reports whether they name a file of a part: its path, the end of its path, or its stem if that is long enough
-// to mean something.
+// name reports whether the text names a file of a part: its path, the end of its path, or its
+// stem if that is long enough to be specific.
 func (w wording) name(p nexus.Task) bool {
 	return slices.ContainsFunc(p.Files, func(f string) bool {
 		base := path.Base(f)
@@ -97,12 +97,13 @@ func paragraphs(text string) []string {
 	return all
 }
 
-// writeBriefs writes the briefs of the parts. The first paragraph goes to all of them. Another one goes to the parts whose
-// files it names, to all if it names none. Where all parts have the same files, those that name one are shared out, and
-// of the others the longest where a part would become too large.
+// writeBriefs writes the briefs of the parts. The first paragraph is in all of them. A later
+// one is in the parts whose files it names, or in all if it names none. If all parts have the
+// same files, paragraphs that name one are distributed, and so are the longest of the others
+// if a part would become too large.
 func writeBriefs(parts []nexus.Task, t nexus.Task, most int, by DivideBy) {
 	all := paragraphs(t.Brief)
-	mine := make([][]bool, len(all)) // by paragraph, whose it is; nil: everybody's
+	mine := make([][]bool, len(all)) // by paragraph, the parts that have it; nil: all
 	for k := 1; k < len(all); k++ {
 		said := words(all[k])
 		owner := make([]bool, len(parts))
@@ -127,8 +128,8 @@ func writeBriefs(parts []nexus.Task, t nexus.Task, most int, by DivideBy) {
 	}
 }
 
-// shareOut gives each paragraph that is not everybody's to one part. Of those that are, as many of the longest as it
-// takes are no longer.
+// shareOut assigns each paragraph that is not in all parts to one part. If a part is too
+// large, the longest of the common paragraphs are assigned as well, as many as necessary.
 func shareOut(parts []nexus.Task, t nexus.Task, all []string, mine [][]bool, most int) {
 	var common []int
 	for k := 1; k < len(all); k++ {
@@ -138,7 +139,7 @@ func shareOut(parts []nexus.Task, t nexus.Task, all []string, mine [][]bool, mos
 	}
 	size := func(k int) int { return utf8.RuneCountInString(all[k]) + len("\n\n") }
 	slices.SortStableFunc(common, func(a, b int) int { return size(b) - size(a) })
-	own := make([]int, len(parts)) // what a part has anyway
+	own := make([]int, len(parts)) // characters of a part besides these
 	for i, p := range parts {
 		own[i] = utf8.RuneCountInString(lead(t, parts, i))
 		if len(all) > 0 {

@@ -8,10 +8,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// groupKey is the name of a group whatever its blanks and case.
+// groupKey returns the name of a group without differences of spaces and case.
 func groupKey(name string) string { return strings.ToLower(nexus.CleanGroup(name)) }
 
-// members returns the tasks of each group, and of those within it, by [groupKey].
+// members returns the tasks of each group, including nested ones, by [groupKey].
 func members(tasks []nexus.Task) map[string][]nexus.TaskID {
 	in := map[string][]nexus.TaskID{}
 	for _, t := range tasks {
@@ -22,9 +22,9 @@ func members(tasks []nexus.Task) map[string][]nexus.TaskID {
 	return in
 }
 
-// byGroup lets a task that needs a group by its name need all tasks of it: the group is a
-// barrier. One that the task is in, and more needs than a plan may have, stay as they are, for
-// [Check] to name.
+// byGroup replaces a need of a group by needs of all its tasks: the group is a barrier. A need
+// of the task's own group, and more needs than a plan may have, stay unchanged, for [Check] to
+// report.
 func byGroup(tasks []nexus.Task) {
 	in := members(tasks)
 	if len(in) == 0 {
@@ -58,14 +58,14 @@ func byGroup(tasks []nexus.Task) {
 		wants := expand(t.Wants)
 		t.Wants = nil
 		for _, id := range wants {
-			if !slices.Contains(t.Needs, id) { // a need is more
+			if !slices.Contains(t.Needs, id) { // a need is stronger
 				t.Wants = append(t.Wants, id)
 			}
 		}
 	}
 }
 
-// tiesOf gives the reason for a group to each of its tasks.
+// tiesOf copies the reason for a group to each of its tasks.
 func tiesOf(ties nexus.Ties, group nexus.TaskID, of []nexus.TaskID) nexus.Ties {
 	tie, ok := ties[group]
 	if !ok {

@@ -9,18 +9,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// Existing is what a plan may break.
+// Existing describes the existing code that a plan may break.
 type Existing struct {
-	// Has reports whether the tree that the plan is made for has a file or a directory.
+	// Has reports whether the tree of the plan has a file or a directory.
 	Has func(name string) bool
-	// Gate names the gate whose tests passed on that tree, by the directory of the package that
-	// they are of; "" is that of the whole repository.
+	// Gate returns the gate whose tests passed on that tree, by the directory of its package; ""
+	// is that of the whole repository.
 	Gate map[string]string
 }
 
-// AddKeptCriteria gives each task that changes what exists the criterion that this keeps working
-// ([nexus.KeptText]), where tests can show it. A task that has as many criteria as it may
-// have gets none: [Risks] says that.
+// AddKeptCriteria adds to each task that changes existing code the criterion that this keeps
+// working ([nexus.KeptText]), if tests can prove it. A task that has the most criteria already
+// gets none: [Risks] reports that.
 func AddKeptCriteria(tasks []nexus.Task, e Existing, most nexus.Size) {
 	most = prompt.SizeWithDefaults(most)
 	for i := range tasks {
@@ -38,8 +38,8 @@ func AddKeptCriteria(tasks []nexus.Task, e Existing, most nexus.Size) {
 	}
 }
 
-// touched reports whether one of some declared files is there. A task that declares none
-// may change any, and a pattern all that its directory holds.
+// touched reports whether one of some declared files exists. A task that declares none may
+// change any, and a pattern all files in its directory.
 func (e Existing) touched(files []string) bool {
 	return len(files) == 0 || slices.ContainsFunc(files, func(f string) bool {
 		if i := strings.IndexAny(f, "*?[{"); i >= 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// What starts the parts of a plan in Markdown.
+// The beginnings of the parts of a plan in Markdown.
 const (
 	goalTitle     = "# Plan"
 	taskTitle     = "## "
@@ -27,8 +27,8 @@ const markdownHelp = comment + `Each "## ID: title" is a task: its fields, what 
 ` + comment + `A line of text that starts with ##, or with - below a criterion, has a \ before it. -->
 `
 
-// field is one of the fields that stand as a list at the beginning of a task. A
-// list has its items, a scalar value one.
+// field is a field in the list at the beginning of a task. A list has several values, a scalar
+// one.
 type field struct {
 	name string
 	many bool
@@ -36,7 +36,7 @@ type field struct {
 	set  func(t *nexus.Task, v []string) error
 }
 
-// fields are those of a task in the order in which they are written.
+// fields returns the fields of a task in the order in which they are written.
 func fields() []field {
 	return []field{
 		kind(),
@@ -72,7 +72,7 @@ func one[S ~string](name string, of func(*nexus.Task) *S) field {
 	}
 }
 
-// kind is the field of the kind, of which code is the zero value.
+// kind returns the field of the kind; its zero value is code.
 func kind() field {
 	f := one("kind", func(t *nexus.Task) *nexus.TaskKind { return &t.Kind })
 	set := f.set
@@ -103,7 +103,8 @@ func list[S ~string](name string, of func(*nexus.Task) *[]S) field {
 	}
 }
 
-// tied is a list of tasks, each with the reason in parentheses where it is not the usual one.
+// tied returns a field with a list of tasks, each with the reason in parentheses unless it is
+// the usual one.
 func tied(name string, of func(*nexus.Task) *[]nexus.TaskID) field {
 	reason := regexp.MustCompile(`^(.*\S)\s*\((\w*)\)$`)
 	return field{
@@ -157,9 +158,9 @@ func number(name string, of func(*nexus.Task) *int) field {
 	}
 }
 
-// Markdown returns a plan as a text that a person can edit, and [LoadMarkdown]
-// reads. It holds all of a plan but its estimate; the risks that follow from its tasks are found anew, and what came of trying its
-// checks only for people to read.
+// Markdown returns a plan as a text that a person can edit, and [LoadMarkdown] reads. It
+// contains all of a plan except its estimate; the risks that follow from its tasks are
+// computed again, and the results of its checks are only for people to read.
 func Markdown(p nexus.Plan) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n%s%s\n%s\n", goalTitle, markdownHelp, madeBy(p.Run), escape(strings.TrimSpace(p.Goal)))
@@ -178,7 +179,7 @@ func Markdown(p nexus.Plan) []byte {
 				fmt.Fprintf(&b, "- %s: %s\n", f.name, joined(v, f.many))
 			}
 		}
-		if !written && strings.HasPrefix(t.Brief, "- ") { // that is no list of fields
+		if !written && strings.HasPrefix(t.Brief, "- ") { // it is no list of fields
 			fmt.Fprintf(&b, "\n- kind: %s\n", nexus.CodeTask)
 		}
 		if t.Brief != "" {
@@ -192,11 +193,11 @@ func Markdown(p nexus.Plan) []byte {
 	return b.Bytes()
 }
 
-// mostStated is how much of a statement is written: the goal holds all of it.
+// mostStated limits how much of a statement is written: the goal contains all of it.
 const mostStated = 120
 
-// writeStatements writes which sentence of the goal each id of covers is. A spec names
-// what it says itself.
+// writeStatements writes the sentence of the goal for each ID of covers. The statements of a
+// spec have their own text.
 func writeStatements(b *bytes.Buffer, p nexus.Plan) {
 	if _, ok := spec.ReadIfValid(p.Goal); ok || !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return len(t.Covers) > 0 }) {
 		return
@@ -209,8 +210,8 @@ func writeStatements(b *bytes.Buffer, p nexus.Plan) {
 	}
 }
 
-// madeBy is the comment that names the run that only made the plan; nothing where
-// there is none.
+// madeBy returns the comment that names the run that only made the plan, or "" if there is
+// none.
 func madeBy(run nexus.RunID) string {
 	if run == "" {
 		return ""
@@ -218,7 +219,7 @@ func madeBy(run nexus.RunID) string {
 	return fmt.Sprintf("%srun: %s made this plan; what that cost counts within the budget of the run that carries it out. -->\n", comment, run)
 }
 
-// maker is that comment. Nobody's text reads like it: see escape.
+// maker matches that comment. No other text matches it: see escape.
 var maker = pattern.Lazy(`^ *<!-- run: ([0-9A-Za-z-]+) made this plan`)
 
 func writeCriterion(b *bytes.Buffer, c nexus.Criterion) {
@@ -239,15 +240,14 @@ func writeCriterion(b *bytes.Buffer, c nexus.Criterion) {
 }
 
 var (
-	// title is a line of text that reads like one of the titles or comments.
+	// title matches a line of text that looks like one of the titles or comments.
 	title = pattern.Lazy(`(?m)^(\\*(?:## |##$| *(?i:### done when) *$| *<!-- ))`)
-	// item is a line of a criterion that reads like a field of it, or a comment.
+	// item matches a line of a criterion that looks like a field of it, or a comment.
 	item = pattern.Lazy(`(?m)^(\\*(?: {0,2}- | *<!-- ))`)
-	box  = pattern.Lazy(`^(\\*\[[ xX]\] )`) // a box to tick, which is no part of the text
+	box  = pattern.Lazy(`^(\\*\[[ xX]\] )`) // a checkbox, which is not part of the text
 )
 
-// plain takes one of the marks away that keep a line from being read as something
-// else.
+// plain removes one of the escapes that prevent a line from being parsed as something else.
 func plain(line string, like *regexp.Regexp) string {
 	if rest, ok := strings.CutPrefix(line, `\`); ok && like.MatchString(rest) {
 		return rest
@@ -255,10 +255,10 @@ func plain(line string, like *regexp.Regexp) string {
 	return line
 }
 
-// escape marks the lines of a text that would be read as something else.
+// escape escapes the lines of a text that would be parsed as something else.
 func escape(text string) string { return title().ReplaceAllString(text, `\$1`) }
 
-// fence writes a command that stands between backquotes between two more.
+// fence puts two more backquotes around a command that is between backquotes.
 func fence(s string) string {
 	if len(s) > 1 && strings.HasPrefix(s, "`") && strings.HasSuffix(s, "`") {
 		return "`" + s + "`"
@@ -266,7 +266,7 @@ func fence(s string) string {
 	return s
 }
 
-// joined writes the values of a field in one line.
+// joined formats the values of a field in one line.
 func joined(v []string, many bool) string {
 	out := slices.Clone(v)
 	for i, s := range out {
@@ -277,7 +277,7 @@ func joined(v []string, many bool) string {
 	return strings.Join(out, ", ")
 }
 
-// values reads what joined wrote, and what a person makes of it.
+// values parses the output of joined, also after a person's edits.
 func values(text string, many bool) (all []string, err error) {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
 		v, rest := text, ""

@@ -17,8 +17,8 @@ func IsMarkdown(data []byte) bool {
 	return strings.TrimSpace(string(first)) == goalTitle
 }
 
-// LoadMarkdown reads a plan that [Markdown] wrote and a person edited, and checks
-// it. What is wrong is named with its line.
+// LoadMarkdown parses a plan that [Markdown] wrote and a person edited, and checks it.
+// Problems name their line.
 func LoadMarkdown(data []byte, most nexus.Size) (nexus.Plan, error) {
 	if len(data) > maxFile {
 		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the maximum is %d", len(data), maxFile))
@@ -50,8 +50,8 @@ func LoadMarkdown(data []byte, most nexus.Size) (nexus.Plan, error) {
 	return r.plan, Refuse(problems, most)
 }
 
-// CopyTrialResults takes over what came of trying the checks of a plan for those that are
-// the same in another one, which was made from it.
+// CopyTrialResults copies the results of a plan's checks to the same checks of another plan,
+// which was made from it.
 func CopyTrialResults(p *nexus.Plan, from nexus.Plan) {
 	known := map[nexus.Criterion]nexus.Criterion{}
 	bare := func(c nexus.Criterion) nexus.Criterion {
@@ -71,13 +71,13 @@ func CopyTrialResults(p *nexus.Plan, from nexus.Plan) {
 	}
 }
 
-// place is what a person wrote of a task; see [Problem].
+// place identifies a part of a task that a person wrote; see [Problem].
 type place struct {
 	task  int
 	field Field
 }
 
-// part is what the lines belong to that are read.
+// part is the part of the file that is being parsed.
 type part string
 
 const (
@@ -85,21 +85,21 @@ const (
 	goal     part = "goal"
 	assumed  part = "assumptions"
 	foreseen part = "risks"
-	begun    part = "task" // of which only the title is read
+	begun    part = "task" // only its title has been read
 	listed   part = "fields"
 	brief    part = "brief"
 	criteria part = "criteria"
 )
 
-// reader reads a plan line by line.
+// reader parses a plan line by line.
 type reader struct {
 	plan  nexus.Plan
 	begun bool
 	part  part
 	line  int
-	task  nexus.Task // that is read
-	set   []string   // its fields that were set
-	like  heading    // in it, that was perhaps meant to begin its criteria
+	task  nexus.Task // the current task
+	set   []string   // fields of the task that were set
+	like  heading    // a heading in it that may be a misspelt title of the criteria
 	at    map[place]int
 	wrong []string
 }
@@ -108,7 +108,7 @@ func (r *reader) fail(format string, args ...any) {
 	r.wrong = append(r.wrong, fmt.Sprintf("line %d: ", r.line)+fmt.Sprintf(format, args...))
 }
 
-// lineOf returns where the cause of a problem was written; 0 where that is unknown.
+// lineOf returns the line of a problem's cause; 0 if unknown.
 func (r *reader) lineOf(p Problem) int {
 	for _, f := range []Field{p.Field, {Name: p.Field.Name}, {}} {
 		if line := r.at[place{p.Task, f}]; line > 0 {
@@ -118,7 +118,7 @@ func (r *reader) lineOf(p Problem) int {
 	return 0
 }
 
-// note remembers where a field of the task was written.
+// note stores the line of a field of the task.
 func (r *reader) note(f Field) { r.at[place{len(r.plan.Tasks) + 1, f}] = r.line }
 
 func (r *reader) read(text string) {
@@ -170,14 +170,14 @@ type heading struct {
 // isCriteria reports whether a line begins the criteria of a task.
 func isCriteria(text string) bool { return strings.EqualFold(strings.TrimSpace(text), criteriaTitle) }
 
-// likeCriteria reports whether a line was perhaps meant to.
+// likeCriteria reports whether a line may be a misspelt title of the criteria.
 func likeCriteria(text string) bool {
 	text = strings.TrimSpace(text)
 	words := strings.ToLower(strings.Trim(text, "#*: "))
 	return strings.HasPrefix(text, "#") && (strings.HasPrefix(words, "done") || strings.Contains(words, "criteri"))
 }
 
-// start reads the lines before the goal.
+// start parses the lines before the goal.
 func (r *reader) start(text string) {
 	text = strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF"))
 	switch {
@@ -197,7 +197,7 @@ func (r *reader) title(text string) {
 	r.note(Field{})
 }
 
-// end ends the task that is read, if there is one.
+// end ends the current task, if there is one.
 func (r *reader) end() {
 	switch r.part {
 	case before, goal, assumed, foreseen:
@@ -210,7 +210,7 @@ func (r *reader) end() {
 	}
 }
 
-// field reads a field of a task.
+// field parses a field of a task.
 func (r *reader) field(text string) {
 	name, value, ok := strings.Cut(strings.TrimPrefix(text, "- "), ":")
 	name = strings.ToLower(strings.TrimSpace(name))
@@ -239,7 +239,7 @@ func (r *reader) field(text string) {
 	}
 }
 
-// say adds a line to what to do.
+// say adds a line to the brief.
 func (r *reader) say(text string) {
 	r.part = brief
 	if r.task.Brief == "" && text != "" {
@@ -248,12 +248,12 @@ func (r *reader) say(text string) {
 	r.task.Brief += plain(text, title()) + "\n"
 }
 
-// criterion reads a line below the title of the criteria.
+// criterion parses a line below the title of the criteria.
 func (r *reader) criterion(text string) {
 	all := r.task.Criteria
 	first, begins := strings.CutPrefix(text, "- ")
 	inner, below := strings.CutPrefix(text, "  ")
-	inner = strings.TrimPrefix(inner, "  ") // so much is also right
+	inner = strings.TrimPrefix(inner, "  ") // this indentation is also valid
 	switch {
 	case begins:
 		if m := box().FindString(first); m != "" && !strings.HasPrefix(m, `\`) {
@@ -278,7 +278,7 @@ func (r *reader) criterion(text string) {
 	}
 }
 
-// about reads a field of a criterion.
+// about parses a field of a criterion.
 func (r *reader) about(c *nexus.Criterion, text string) {
 	name, value, ok := strings.Cut(text, ":")
 	value = strings.TrimSpace(value)

@@ -8,13 +8,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// What starts the parts of a plan in Markdown that are about the plan as a whole.
+// The beginnings of the parts of a plan in Markdown about the plan as a whole.
 const (
 	assumptionsTitle = "## Assumptions"
 	risksTitle       = "## Risks"
 )
 
-// writeSaid writes what a plan says beside its tasks.
+// writeSaid writes the parts of a plan besides its tasks.
 func writeSaid(b *bytes.Buffer, p nexus.Plan) {
 	if len(p.Assumptions) > 0 {
 		fmt.Fprintf(b, "\n%s\n\n", assumptionsTitle)
@@ -36,7 +36,7 @@ func writeSaid(b *bytes.Buffer, p nexus.Plan) {
 	}
 }
 
-// said begins such a part, and reports whether a line does.
+// said begins such a part, and reports whether the line is its title.
 func (r *reader) said(text string) bool {
 	var to part
 	switch strings.TrimSpace(text) {
@@ -52,7 +52,7 @@ func (r *reader) said(text string) bool {
 	return true
 }
 
-// aside reads a line of such a part.
+// aside parses a line of such a part.
 func (r *reader) aside(text string) {
 	item, begins := strings.CutPrefix(text, "- ")
 	inner, below := strings.CutPrefix(text, "  ")
@@ -62,7 +62,7 @@ func (r *reader) aside(text string) {
 	case strings.TrimSpace(text) == "":
 	case strings.HasPrefix(text, "#"):
 		r.fail("%s starts neither a part of the plan nor a task; a task starts with a line such as \"## T1: Title\"", quote(text))
-		r.title(strings.TrimSpace(strings.TrimLeft(text, "#"))) // what follows belongs to it
+		r.title(strings.TrimSpace(strings.TrimLeft(text, "#"))) // the following lines belong to it
 	case begins && item == "":
 		r.fail("this is empty; write a text, or delete the line")
 	case begins && r.part == assumed:
@@ -78,7 +78,7 @@ func (r *reader) aside(text string) {
 	}
 }
 
-// aboutRisk reads a line below a risk.
+// aboutRisk parses a line below a risk.
 func (r *reader) aboutRisk(risk *nexus.PlanRisk, text string) {
 	name, value, _ := strings.Cut(text, ":")
 	switch value = strings.TrimSpace(value); strings.TrimSpace(name) {

@@ -11,10 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// AssignPackages finds the packages that the tasks of a plan are about, which become their
-// directories: the one that a task names, or that all its files lie in. A pattern
-// that names no package is meant within the task's. The error lists the tasks that
-// name a package which is not there.
+// AssignPackages sets the package directory of each task of a plan: the one that a task names,
+// or that contains all its files. A pattern that names no package is relative to the task's.
+// The error lists the tasks that name an unknown package.
 func AssignPackages(tasks []nexus.Task, r *monorepo.Repo) error {
 	c := checker{}
 	for i := range tasks {
@@ -41,7 +40,7 @@ func AssignPackages(tasks []nexus.Task, r *monorepo.Repo) error {
 	return Refuse(c.problems, nexus.Size{})
 }
 
-// base returns a path, and of a pattern the directory that holds what it matches.
+// base returns a path, and for a pattern the directory that contains its matches.
 func base(file string) string {
 	if i := strings.IndexAny(file, "*?[{"); i >= 0 {
 		return path.Clean("./" + file[:strings.LastIndexByte(file[:i], '/')+1])
@@ -49,8 +48,8 @@ func base(file string) string {
 	return path.Clean(file)
 }
 
-// packagesOf returns the directories of the packages that files lie in, each once;
-// "." stands for what lies in none.
+// packagesOf returns the directories of the packages that contain files, each once; "." stands
+// for files in no package.
 func packagesOf(files []string, r *monorepo.Repo) []string {
 	var dirs []string
 	seen := map[string]bool{}
@@ -67,8 +66,8 @@ func packagesOf(files []string, r *monorepo.Repo) []string {
 	return dirs
 }
 
-// SetStartTiers lets tasks of packages start at the tier that the settings give these, where
-// the tasks say nothing.
+// SetStartTiers sets the start tier of tasks from the settings of their packages, if the tasks
+// set none.
 func SetStartTiers(tasks []nexus.Task, r *monorepo.Repo, set map[string]config.Package) {
 	for of, s := range set {
 		p, err := r.Find(of)
@@ -80,11 +79,11 @@ func SetStartTiers(tasks []nexus.Task, r *monorepo.Repo, set map[string]config.P
 	}
 }
 
-// mostPackages is how many packages a task may touch before it is a risk.
+// mostPackages is the number of packages above which a task is a risk.
 const mostPackages = 2
 
-// PackageRisks lists the tasks that touch many packages: they wait for, and hold up, the
-// tasks of all of them.
+// PackageRisks returns the tasks that touch many packages: they wait for, and delay, the tasks
+// of all of them.
 func PackageRisks(p nexus.Plan, r *monorepo.Repo) (all []risk.Risk) {
 	if !r.Several() {
 		return nil

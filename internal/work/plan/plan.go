@@ -1,5 +1,5 @@
-// Package plan turns a goal or a plan file into a task graph that is fit to
-// be worked on, or says everything that is wrong with it.
+// Package plan turns a goal or a plan file into a valid task graph, or reports all its
+// problems.
 package plan
 
 import (
@@ -24,7 +24,7 @@ const Version = 1
 
 const (
 	maxFile   = 16 << 20  // bytes of a plan file
-	maxHandin = 1 << 20   // bytes of what a planner submits
+	maxHandin = 1 << 20   // bytes of a planner's submission
 	maxGoal   = 100 << 10 // bytes of a goal
 )
 
@@ -37,17 +37,17 @@ var handinSchema []byte
 // FileSchema returns the JSON Schema of a plan file.
 func FileSchema() json.RawMessage { return bytes.Clone(fileSchema) }
 
-// Schema returns the JSON Schema of what a planner submits.
+// Schema returns the JSON Schema of a planner's submission.
 func Schema() json.RawMessage {
 	var b bytes.Buffer
-	if json.Compact(&b, handinSchema) != nil { // a test reads it
+	if json.Compact(&b, handinSchema) != nil { // a test parses it
 		return handinSchema
 	}
 	return b.Bytes()
 }
 
-// Load reads a plan file and checks it. The plan is also returned with what
-// [Check] found wrong, with the lines, so that it can be shown.
+// Load parses a plan file and checks it. If [Check] finds problems, the plan is also returned,
+// and the problems have their lines, so that it can be shown.
 func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 	if len(data) > maxFile {
 		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the maximum is %d", len(data), maxFile))
@@ -56,7 +56,7 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 	if problems := agent.Decode(data, fileSchema, &p); len(problems) > 0 {
 		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, problems...)
 	}
-	p.Goal, p.Cover = strings.TrimSpace(p.Goal), nil // a file may have been edited since
+	p.Goal, p.Cover = strings.TrimSpace(p.Goal), nil // the file may have been edited since
 	p.Tasks = Normalise(p.Tasks)
 	normaliseSaid(&p)
 	if p.Version != Version {
@@ -70,19 +70,20 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 	return p, Refuse(problems, most)
 }
 
-// handin is what a planner submits.
+// handin is a planner's submission.
 type handin struct {
 	Tasks  []nexus.Task `json:"tasks"`
 	Reason string       `json:"reason"` // why there are no tasks
-	Keep   bool         `json:"keep"`   // tasks and amend are what changes in the plan before; the rest stays
-	Amend  []amendment  `json:"amend"`
+	// tasks and amend are changes of the plan before; the rest stays
+	Keep  bool        `json:"keep"`
+	Amend []amendment `json:"amend"`
 
 	Assumptions []string         `json:"assumptions"`
 	Risks       []nexus.PlanRisk `json:"risks"`
 }
 
-// parse reads what a planner submitted for a goal, which may amend the plan before,
-// and checks it. It is also returned with what [Check] found wrong.
+// parse parses a planner's submission for a goal, which may amend the plan before, and checks
+// it. It is also returned with the problems of [Check].
 func parse(data []byte, goal string, most nexus.Size, before nexus.Plan) (nexus.Plan, error) {
 	p, err := read(data, before)
 	p.Goal = strings.TrimSpace(goal)
@@ -92,7 +93,7 @@ func parse(data []byte, goal string, most nexus.Size, before nexus.Plan) (nexus.
 	return p, Check(p, most)
 }
 
-// read reads what a planner submitted, which may amend the plan before, where that has tasks.
+// read parses a planner's submission, which may amend the plan before, if that has tasks.
 func read(data []byte, before nexus.Plan) (nexus.Plan, error) {
 	p := nexus.Plan{Version: Version}
 	if len(data) > maxHandin {
@@ -131,13 +132,14 @@ func read(data []byte, before nexus.Plan) (nexus.Plan, error) {
 	return p, nil
 }
 
-// Most assumptions and risks that a plan has.
+// Limits of a plan's assumptions and risks.
 const (
 	maxAssumptions = 50
 	maxForeseen    = 20
 )
 
-// normaliseSaid brings what a plan says beside its tasks into lines, and drops what says nothing.
+// normaliseSaid puts the texts of a plan besides its tasks on one line each, and drops empty
+// ones.
 func normaliseSaid(p *nexus.Plan) {
 	var said []string
 	for _, text := range p.Assumptions {
@@ -158,7 +160,7 @@ func normaliseSaid(p *nexus.Plan) {
 	p.Assumptions, p.Foreseen = said, risks
 }
 
-// CheckGoal refuses a goal that nobody could plan for.
+// CheckGoal refuses a goal that cannot be planned.
 func CheckGoal(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -204,7 +206,8 @@ func Normalise(tasks []nexus.Task) []nexus.Task {
 	return tasks
 }
 
-// byTitle gives needs that name a task by its title the task's ID. A title of several tasks names none.
+// byTitle replaces titles in needs by the tasks' IDs. A title of several tasks is not
+// replaced.
 func byTitle(tasks []nexus.Task) {
 	fold := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 	named, ids := map[string][]nexus.TaskID{}, map[nexus.TaskID]bool{}
@@ -221,7 +224,8 @@ func byTitle(tasks []nexus.Task) {
 	for i := range tasks {
 		t := &tasks[i]
 		t.Needs, t.Wants = distinct(t.Needs, id), distinct(t.Wants, id)
-		t.Wants = slices.DeleteFunc(t.Wants, func(w nexus.TaskID) bool { return slices.Contains(t.Needs, w) }) // a need is more
+		// a need is stronger
+		t.Wants = slices.DeleteFunc(t.Wants, func(w nexus.TaskID) bool { return slices.Contains(t.Needs, w) })
 		if len(t.Ties) == 0 {
 			t.Ties = nil
 			continue
@@ -274,8 +278,7 @@ func distinct[T ~string](items []T, clean func(T) T) []T {
 	return out
 }
 
-// cleanPath shortens a path that is fit to be one; any other stays as it is,
-// for [Check] to name.
+// cleanPath shortens a valid path; any other stays unchanged, for [Check] to report.
 func cleanPath(file string) string {
 	file = strings.TrimSpace(file)
 	if file == "" || badPath(file) != "" {
@@ -284,8 +287,7 @@ func cleanPath(file string) string {
 	return path.Clean(file)
 }
 
-// badPath says why a path cannot name a file of the repository; empty when
-// it can.
+// badPath returns why a path cannot name a file of the repository, or "".
 func badPath(file string) string {
 	switch {
 	case strings.HasPrefix(file, "/") || strings.HasPrefix(file, "~") || len(file) > 1 && file[1] == ':':

@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
 )
 
-// placeLines says of each problem of a task on which line of a plan file its cause is. A file of
+// placeLines adds to each problem of a task the line of its cause in a plan file. A file of
 // one line needs none.
 func placeLines(problems []Problem, data []byte, tasks []nexus.Task) {
 	if len(problems) == 0 || !bytes.Contains(bytes.TrimSpace(data), []byte("\n")) {
@@ -27,7 +27,8 @@ func placeLines(problems []Problem, data []byte, tasks []nexus.Task) {
 		line := task.Line
 		if field := task.Get(p.Field.Name); field != nil {
 			line = field.Line
-			if n := p.Field.At; n > 0 && len(field.Items) == len(tasks[p.Task-1].Criteria) { // none was left out
+			// none was removed
+			if n := p.Field.At; n > 0 && len(field.Items) == len(tasks[p.Task-1].Criteria) {
 				line = field.Items[min(n, len(field.Items))-1].Line
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Single returns the plan with one task, which is done when the check passes; an empty one
-// leaves it to the text, or to the tests, what shows that.
+// Single returns a plan with one task, which is done when the check passes; if the check is
+// empty, the text or the tests must prove it.
 func Single(text, check string) nexus.Plan {
 	title, _, _ := strings.Cut(text, "\n")
 	if len(title) > 72 {
@@ -20,11 +20,11 @@ func Single(text, check string) nexus.Plan {
 	}}}
 }
 
-// longest is how much of a task's text is in its criterion.
+// longest limits how much of a task's text is in its criterion.
 const longest = 500
 
-// shows returns what has to be true when the task is done: what it says, shown
-// by the check, by the commands that it says fail, or by tests that bear on it.
+// shows returns the criteria of the task: its text, proved by the check, by the commands that
+// the text reports as failing, or by tests that bear on it.
 func shows(text, check string) []nexus.Criterion {
 	said := strings.Join(strings.Fields(text), " ")
 	said = sanitize.Cut(said, longest)

@@ -14,9 +14,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// Split lets the planner turn a task that is stuck into smaller ones, which
-// stand in its place. What is wrong with them goes back to it in the same
-// session, twice at most. Taken are the IDs that tasks have.
+// Split lets the planner turn a stuck task into smaller ones, which replace it. Problems with
+// them are returned to it in the same session, twice at most. Taken are the existing IDs of
+// tasks.
 func Split(ctx context.Context, q prompt.SplitRequest, taken []nexus.TaskID, begun bool, talk SendFunc) ([]nexus.Task, error) {
 	var parts []nexus.Task
 	err := askUntilAccepted(ctx, q.Message(), begun, talk, func(out agent.Outcome) (again string, err error) {
@@ -29,23 +29,22 @@ func Split(ctx context.Context, q prompt.SplitRequest, taken []nexus.TaskID, beg
 	return parts, err
 }
 
-// ParseParts reads what a planner submitted for a task that is to be split, and
-// checks it. What the task needed, how it is done, and each of its criteria
-// that no part has goes over to them.
+// ParseParts parses a planner's submission for a task that is to be split, and checks it. The
+// parts inherit the task's needs, its method, and each of its criteria that no part has.
 func ParseParts(data []byte, q prompt.SplitRequest, taken []nexus.TaskID) ([]nexus.Task, error) {
 	p, err := read(data, nexus.Plan{})
 	if err != nil {
 		return nil, err
 	}
 	whole := q.Task
-	for i := range p.Tasks { // what it needed has landed
+	for i := range p.Tasks { // its needs have landed
 		t := &p.Tasks[i]
 		landed := func(id nexus.TaskID) bool {
 			return (id == whole.ID || slices.Contains(whole.After(), id)) && !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return t.ID == id })
 		}
 		t.Needs, t.Wants = slices.DeleteFunc(t.Needs, landed), slices.DeleteFunc(t.Wants, landed)
 		maps.DeleteFunc(t.Ties, func(id nexus.TaskID, _ nexus.Tie) bool { return landed(id) })
-		t.Keep, t.Covers = nil, nil // they are those of the whole
+		t.Keep, t.Covers = nil, nil // the parts use those of the whole task
 	}
 	least := 2
 	if q.Rescope {
@@ -74,7 +73,8 @@ func ParseParts(data []byte, q prompt.SplitRequest, taken []nexus.TaskID) ([]nex
 	return p.Tasks, nil
 }
 
-// follow lets a part that waits for no other one wait for what the whole waited for.
+// follow makes a part that waits for no other one wait for the tasks for which the whole
+// waited.
 func follow(t *nexus.Task, whole nexus.Task) {
 	if len(t.After()) > 0 {
 		return
@@ -82,8 +82,8 @@ func follow(t *nexus.Task, whole nexus.Task) {
 	t.Needs, t.Wants, t.Ties = slices.Clone(whole.Needs), slices.Clone(whole.Wants), maps.Clone(whole.Ties)
 }
 
-// keep gives the criteria that no part has to the last part that no other
-// needs, which then needs all others.
+// keep adds the criteria that no part has to the last part that no other needs, which then
+// needs all others.
 func keep(parts []nexus.Task, criteria []nexus.Criterion) {
 	var left []nexus.Criterion
 	for _, c := range criteria {
@@ -98,19 +98,20 @@ func keep(parts []nexus.Task, criteria []nexus.Criterion) {
 	}
 	last := len(parts) - 1
 	for slices.ContainsFunc(parts, func(t nexus.Task) bool { return slices.Contains(t.After(), parts[last].ID) }) {
-		last-- // needs and wants form no circle, so there is one
+		last-- // needs and wants form no cycle, so there is one
 	}
 	t := &parts[last]
 	t.Criteria = append(t.Criteria, left...)
 	for _, o := range parts {
 		if o.ID != t.ID && !slices.Contains(t.Needs, o.ID) {
 			t.Needs = append(t.Needs, o.ID)
-			t.Wants = slices.DeleteFunc(t.Wants, func(id nexus.TaskID) bool { return id == o.ID }) // a need is more
+			// a need is stronger
+			t.Wants = slices.DeleteFunc(t.Wants, func(id nexus.TaskID) bool { return id == o.ID })
 		}
 	}
 }
 
-// covers reports whether a criterion says all that another one does.
+// covers reports whether a criterion includes all of another one.
 func covers(c, of nexus.Criterion) bool {
 	if of.Check != "" {
 		return c.Check == of.Check
@@ -118,14 +119,14 @@ func covers(c, of nexus.Criterion) bool {
 	return strings.EqualFold(strings.Join(strings.Fields(c.Text), " "), strings.Join(strings.Fields(of.Text), " "))
 }
 
-// rename names the parts after what they are parts of.
+// rename names the parts after the whole task.
 func rename(parts []nexus.Task, whole nexus.TaskID, taken []nexus.TaskID) {
 	used := map[string]bool{}
 	for _, id := range taken {
 		used[strings.ToLower(string(id))] = true
 	}
 	stem, n := string(whole), 0
-	if most := 28; len(stem) > most { // with a number it is an ID still
+	if most := 28; len(stem) > most { // with a number it is still a valid ID
 		stem = stem[:most]
 	}
 	names := map[nexus.TaskID]nexus.TaskID{}
@@ -155,7 +156,7 @@ func rename(parts []nexus.Task, whole nexus.TaskID, taken []nexus.TaskID) {
 	}
 }
 
-// inherit gives a part what people or the plan said about the whole.
+// inherit copies the settings of people or the plan for the whole to a part.
 func inherit(t *nexus.Task, whole nexus.Task) {
 	t.Priority, t.Covers = whole.Priority, whole.Covers
 	t.Group, t.Package, t.Tags, t.Keep, t.Depth = whole.Group, cmp.Or(t.Package, whole.Package), whole.Tags, whole.Keep, whole.Depth+1

@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	triedTokens  = 10_000 // of all that is said of earlier attempts
-	closestBytes = 18_000 // of the diff that came closest
-	saidBytes    = 2_000  // of what a person said at once
-	lastBytes    = 3_000  // of a finding that was found last
-	foundBytes   = 12_000 // of all of them
+	triedTokens  = 10_000 // limit of the text about earlier attempts
+	closestBytes = 18_000 // most bytes of the best diff
+	saidBytes    = 2_000  // most bytes of one message of a person
+	lastBytes    = 3_000  // most bytes of one of the last findings
+	foundBytes   = 12_000 // most bytes of all last findings
 	maxAttempts  = 12
 	maxDeadEnds  = 6
-	maxTries     = 6 // of a dead end
+	maxTries     = 6 // most tries of a dead end
 	maxStood     = 12
-	maxChanged   = 8 // files of an attempt
+	maxChanged   = 8 // most files of an attempt
 )
 
-// triedSections says what is known from earlier attempts, within its own part of
-// the brief: the diff is cut first, then what is older.
+// triedSections returns the sections about earlier attempts, limited to their share of the
+// brief: the diff is cut first, then older data.
 func triedSections(a attempthistory.Summary) []Section {
 	all := []Section{
 		{
@@ -62,11 +62,11 @@ func triedLead(all []attempthistory.Attempt) string {
 	return text
 }
 
-// attempts says of each attempt in three lines how it ended, what it changed and
-// what its idea was. Those that are the same in all of this are told once.
+// attempts describes each attempt in three lines: its end, its changes and its idea. Attempts
+// with equal descriptions are listed once.
 func attempts(all []attempthistory.Attempt) string {
 	var b strings.Builder
-	var order []string // what is told of attempts, each once
+	var order []string // descriptions of attempts, each once
 	ids := map[string][]string{}
 	for _, a := range all {
 		text := attemptLines(a)
@@ -115,7 +115,7 @@ func changedFiles(files []string) string {
 	return text
 }
 
-// fault says what failed. Only where the idea did, the way was wrong.
+// fault returns the cause of a failure. The approach was wrong only if the idea failed.
 func fault(f state.FailureCause) string {
 	switch f {
 	case state.CauseIdea:
@@ -143,7 +143,7 @@ func fault(f state.FailureCause) string {
 	return "it was not finished, which does not count against the approach"
 }
 
-// deadEnds names failures that stayed, and what was tried against each.
+// deadEnds lists failures that stayed, and the tries against each.
 func deadEnds(a attempthistory.Summary) string {
 	var b strings.Builder
 	for _, d := range a.DeadEnds[:min(len(a.DeadEnds), maxDeadEnds)] {
@@ -155,8 +155,7 @@ func deadEnds(a attempthistory.Summary) string {
 	return b.String()
 }
 
-// tries says what was tried, newest first. Rounds in a row of which the same is
-// said are told once.
+// tries lists the tries, newest first. Consecutive rounds with the same text are listed once.
 func tries(all []attempthistory.FailedRound) []string {
 	var out []string
 	for i := 0; i < len(all); {
@@ -194,8 +193,8 @@ func lastLead(l attempthistory.LastFailure) string {
 	return fmt.Sprintf("%s at the end of round %d of %s. Your worktree does not hold that work, but yours must pass the same.", by, l.Round, Line(string(l.Attempt)))
 }
 
-// lastFound lists what was found last in full, or shows what the gate printed where
-// nothing could be read from that.
+// lastFound lists the last findings in full, or shows the gate's output if no finding could be
+// parsed from it.
 func lastFound(l attempthistory.LastFailure) string {
 	var b strings.Builder
 	if l.Why != "" {
@@ -226,7 +225,7 @@ func stood(all []attempthistory.OpenFinding) string {
 	return b.String()
 }
 
-// saidByPeople lists what they said. A question that they answered is an agent's.
+// saidByPeople lists people's guidance. A question that they answered is an agent's text.
 func saidByPeople(all []state.DeliveredGuidance) string {
 	var b strings.Builder
 	for _, s := range all {

@@ -8,19 +8,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Cover is what opens the conversation with a checker, who holds a plan against its goal.
+// Cover is the first message to a checker, who compares a plan with its goal.
 type Cover struct {
 	Session    nexus.SessionID
 	Goal       string
 	Statements []spec.Statement
 	Tasks      []nexus.Task
 
-	Assumptions []string // that the plan makes
+	Assumptions []string // assumptions of the plan
 
 	Limit int64 // most tokens; 0 means 24,000
 }
 
-// Message returns it as the first message of its conversation.
+// Message returns the first message of the checker's conversation.
 func (c Cover) Message() string {
 	var said, tasks strings.Builder
 	for _, s := range c.Statements {

@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// diffBytes is the most of a diff that a prompt shows.
+// diffBytes limits the diff in a prompt.
 const diffBytes = 50_000
 
-// sideBytes is the most that it shows of one side of a merge.
+// sideBytes limits one side of a merge in a prompt.
 const sideBytes = 20_000
 
-// maxNamed bounds the files that are named though nothing of them is shown.
+// maxNamed limits the files that are named without their contents.
 const maxNamed = 100
 
-// Diff cuts a git diff to a number of bytes. Every file gets a fair share:
-// small ones stay whole, and large ones share what those leave. A note at the
-// end says what was cut.
+// Diff cuts a git diff to a number of bytes. Every file gets a fair share: small ones stay
+// whole, and large ones share the rest. A note at the end lists the cuts.
 func Diff(diff string, bytes int) string {
 	if len(diff) <= bytes {
 		return diff
@@ -43,8 +42,8 @@ func Diff(diff string, bytes int) string {
 	return b.String()
 }
 
-// splitDiff returns the parts of a diff, one a file. What is before the
-// first file belongs to it.
+// splitDiff returns the parts of a diff, one per file. The text before the first file is part
+// of the first.
 func splitDiff(diff string) []string {
 	const mark = "diff --git "
 	var files []string
@@ -63,8 +62,7 @@ func splitDiff(diff string) []string {
 	return append(files, diff[begin:])
 }
 
-// fair shares bytes among files: nobody gets more than the largest equal
-// share that can be had.
+// fair distributes bytes among files: no file gets more than the largest possible equal share.
 func fair(files []string, bytes int) []int {
 	order := make([]int, len(files))
 	for i := range order {
@@ -87,7 +85,7 @@ func wholeLines(text string, bytes int) string {
 	return text[:strings.LastIndexByte(text[:max(0, bytes)], '\n')+1]
 }
 
-// diffPath names the file of a part of a diff.
+// diffPath returns the file of a part of a diff.
 func diffPath(part string) string {
 	first, _, _ := strings.Cut(part, "\n")
 	first = strings.TrimPrefix(first, "diff --git ")

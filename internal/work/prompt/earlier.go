@@ -1,9 +1,10 @@
 package prompt
 
-// EarlierTitle is the heading of what was learned from earlier tasks.
+// EarlierTitle is the heading of the lessons of earlier tasks.
 const EarlierTitle = "From earlier tasks"
 
-// earlier tells a coder which files earlier tasks like its own read and changed.
+// earlier returns a coder's section about the files that similar earlier tasks read and
+// changed.
 func earlier(text string) Section {
 	return Section{
 		Title: EarlierTitle, Body: text, Rank: 2,

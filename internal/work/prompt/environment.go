@@ -6,41 +6,40 @@ import (
 	"time"
 )
 
-// Environment is what a role is told about where it works. It is the same for
-// all sessions of the role while the files that it is read from do not change,
-// so that a provider's cache keeps it.
+// Environment describes a role's environment. It is the same for all sessions of the role
+// while the files that it is read from do not change, so that a provider's cache keeps it.
 type Environment struct {
 	System   string // such as linux/amd64
-	Date     string // of the day on which the run began
+	Date     string // date of the day on which the run began
 	Shell    bool   // the role runs commands
-	Tmp      string // where its scratch files go
-	Network  string // hosts that its commands reach; empty: none
-	Gates    []Gate // in the order in which they judge
+	Tmp      string // directory of its scratch files
+	Network  string // hosts that its commands may reach; empty: none
+	Gates    []Gate // gates in the order in which they judge
 	One      []string
-	Fixers   []string // commands that put changed files in order before the gates
-	Mutation string   // off, warn or block; empty is off
-	Coverage string   // what is asked of coverage, in words; empty: nothing
+	Fixers   []string // commands that fix changed files before the gates
+	Mutation string   // off, warn or block; empty: off
+	Coverage string   // the coverage requirement, in words; empty: none
 	Scripts  []Scripts
-	Turns    int           // answers of the model in a session; 0: no end
-	Rounds   int           // submissions of a task, over all its attempts; 0: not told
-	Time     time.Duration // of a task; 0: no end
+	Turns    int           // answers of the model in a session; 0: unlimited
+	Rounds   int           // submissions of a task, over all its attempts; 0: not mentioned
+	Time     time.Duration // time limit of a task; 0: unlimited
 	Output   int           // bytes of a command's output that are shown
-	Command  time.Duration // that a command may take, unless more is asked for
+	Command  time.Duration // time limit of a command, unless it requests more
 }
 
-// Gate is a gate as a role is told about it.
+// Gate describes a gate to a role.
 type Gate struct {
-	Name, Command string        // without a command it looks for secrets
-	Dir           string        // where it runs, below the root; empty is the root
-	Usual         time.Duration // how long it takes; 0 is unknown
-	Lacks         string        // why it cannot run here; empty where it can
+	Name, Command string        // without a command it is the search for secrets
+	Dir           string        // directory in which it runs, below the root; empty: the root
+	Usual         time.Duration // usual duration; 0: unknown
+	Lacks         string        // why it cannot run here; empty: it can
 }
 
 // Scripts are commands that a file of the project names.
 type Scripts struct {
-	Run   string // what starts one, such as npm run
+	Run   string // prefix that starts one, such as npm run
 	Names []string
-	More  int // that are not named
+	More  int // number of omitted names
 }
 
 const (
@@ -48,7 +47,7 @@ const (
 	maxFixers = 6
 )
 
-// Text returns it as a list.
+// Text returns the environment as a list.
 func (e Environment) Text() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, "- "+format+"\n", args...) }
@@ -149,7 +148,7 @@ func (e Environment) limits() string {
 	return "Limits: " + strings.Join(all, ", ") + "."
 }
 
-// about returns a time in words, rough enough to be the same next time.
+// about returns a duration in words, rounded so that it is the same next time.
 func about(d time.Duration) string {
 	n, unit := 0, ""
 	switch {

@@ -7,13 +7,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Item is the part as a prompt's manifest has it; in says where it was sent:
-// system, tools, conversation or message.
+// Item returns the part's entry in a prompt's manifest; in is where it was sent: system,
+// tools, conversation or message.
 func (p Part) Item(in string) nexus.PromptItem {
 	return nexus.PromptItem{In: in, Title: p.Title, Reason: p.Reason, Tokens: p.Tokens, Of: p.Of, Cut: p.Why}
 }
 
-// Items are parts as a prompt's manifest has them.
+// Items returns the entries of parts in a prompt's manifest.
 func Items(in string, parts []Part) []nexus.PromptItem {
 	var all []nexus.PromptItem
 	for _, p := range parts {
@@ -22,13 +22,13 @@ func Items(in string, parts []Part) []nexus.PromptItem {
 	return all
 }
 
-// reason says why a section is in a prompt.
+// reason returns why a section is in a prompt.
 func (s Section) reason() string {
 	return cmp.Or(s.Because, because(s.Title))
 }
 
-// because says why sections with a title are in a prompt, where that is the
-// same for each of them.
+// because returns why sections with a title are in a prompt, if that is the same for each of
+// them.
 func because(title string) string {
 	switch title {
 	case "":
@@ -74,7 +74,7 @@ func because(title string) string {
 	}
 }
 
-// ofBefore is [because] for what earlier attempts and earlier work left.
+// ofBefore is [because] for sections about earlier attempts and earlier work.
 func ofBefore(title string) string {
 	switch title {
 	case "To be fixed", "Tried before", "Dead ends", "Found last", "Findings that stood", "Closest so far", "The last attempt":
@@ -96,7 +96,7 @@ func ofBefore(title string) string {
 	return ""
 }
 
-// TitleOf is the title of what a plugin says.
+// TitleOf returns the title of a plugin's text.
 func TitleOf(plugin string) string { return pluginTitle + Line(plugin) }
 
 const pluginTitle = "From the plugin "

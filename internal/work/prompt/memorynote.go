@@ -4,20 +4,20 @@ import (
 	"strings"
 )
 
-// Note is an episode of the repository's memory as an agent is told of it.
+// Note is an episode of the repository's memory, for an agent.
 type Note struct {
 	ID      string
 	Kind    string
 	Files   []string
 	Learned string // day; empty: unknown
 	Text    string
-	Unread  bool // nobody approved it
+	Unread  bool // not approved by a person
 }
 
-// NotesTitle is the title of what is told of the memory.
+// NotesTitle is the title of the section of the memory.
 const NotesTitle = "Learned before"
 
-// Tokens returns about how many tokens a note takes.
+// Tokens returns the approximate number of tokens of a note.
 func (n Note) Tokens() int64 { return Tokens(n.text()) }
 
 func (n Note) text() string {
@@ -34,8 +34,8 @@ func (n Note) text() string {
 	return head + ":\n" + strings.TrimSpace(n.Text) + "\n\n"
 }
 
-// notes returns what is told of the memory as data: a person may have read it,
-// and yet nothing in it is an instruction.
+// notes returns the notes as fenced data: a person may have read them, and yet nothing in them
+// is an instruction.
 func notes(all []Note) Section {
 	var b strings.Builder
 	for _, n := range all {

@@ -7,32 +7,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// The most that a brief says of what a task's needs made, in bytes.
+// Limits of a brief's section about the results of a task's needs, in bytes.
 const (
-	needsBytes = 9_000 // of all of them
-	needSaid   = 2_000 // of one agent's own words
-	leastNeed  = 600   // of one, however many there are
-	needNames  = 15    // of the names of one file
-	needFiles  = 40    // of the files of one
+	needsBytes = 9_000 // most bytes of all needs
+	needSaid   = 2_000 // most bytes of one agent's own words
+	leastNeed  = 600   // least bytes for one need, however many there are
+	needNames  = 15    // most names of one file
+	needFiles  = 40    // most files of one need
 )
 
-// Need is what a task made that the brief's task needs.
+// Need is the result of a task that the brief's task needs.
 type Need struct {
 	Task   nexus.Task
-	Commit string // that it landed as
+	Commit string // commit of its landing
 	Files  []NeedFile
-	Said   string    // what its agent said about it
-	Tie    nexus.Tie // why it is needed
+	Said   string    // its agent's summary
+	Tie    nexus.Tie // reason of the need
 }
 
-// NeedFile is a file of what landed.
+// NeedFile is a file of the landed work.
 type NeedFile struct {
 	Path, How string   // how: added, changed, deleted
-	Names     []string // what it declares for others now and did not before, with lines and signatures
+	Names     []string // new declarations for others, with lines and signatures
 }
 
-// needs returns a section for each of the tasks that landed before and that the
-// task needs.
+// needs returns a section for each landed task that the task needs.
 func needs(all []Need) []Section {
 	var sections []Section
 	for _, n := range all {
@@ -51,7 +50,7 @@ func needs(all []Need) []Section {
 	return sections
 }
 
-// why says in what a task depends on another one, where that is more than its order.
+// why returns how a task depends on another one, if that is more than their order.
 func why(tie nexus.Tie) string {
 	switch tie {
 	case nexus.TieAPI:

@@ -7,20 +7,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// NextTask begins the message with which a conversation about one task goes on
-// with another.
+// NextTask begins the message with which a conversation about one task continues with another.
 const NextTask = "Next task: "
 
-const laneFiles = 40 // of the files that changed
+const laneFiles = 40 // most changed files that are listed
 
-// NextTaskNotice is what a coder is told who goes on with another task in the same
-// conversation.
+// NextTaskNotice informs a coder who continues with another task in the same conversation.
 type NextTaskNotice struct {
 	Done    nexus.TaskID // the task of the conversation so far, which landed
-	Changed []string     // files that are no longer as the conversation left them
+	Changed []string     // files that changed since the conversation
 }
 
-// Text returns what stands before the brief of the next task.
+// Text returns the text before the brief of the next task.
 func (l NextTaskNotice) Text() string {
 	text := fmt.Sprintf("%syour work on %s was accepted and has landed. This is another task of the same kind, in another worktree, "+
 		"which starts from the branch with that work on it. What you read above still holds, except for files that changed since. ", NextTask, Line(string(l.Done)))

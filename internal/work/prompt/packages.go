@@ -7,15 +7,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 )
 
-// mostPackages is how many packages a planner is told, and mostNeeds how many names of
-// those that one needs.
+// mostPackages limits the packages in a planner's prompt, and mostNeeds the names of those
+// that one needs.
 const (
 	mostPackages = 100
 	mostNeeds    = 12
 )
 
-// packages lists the packages of a repository for a planner; nothing where there are
-// not several.
+// packages lists the packages of a repository for a planner; "" if there are not several.
 func packages(r *monorepo.Repo) string {
 	if !r.Several() {
 		return ""
@@ -32,7 +31,7 @@ func packages(r *monorepo.Repo) string {
 	return b.String()
 }
 
-// ties says what a package needs.
+// ties returns the dependencies of a package as text.
 func ties(p monorepo.Package) string {
 	text := ", " + strings.Join(p.Kinds, " and ")
 	switch {
@@ -53,14 +52,14 @@ func few(dirs []string) string {
 	return text
 }
 
-// Package is where a task works in a repository of several packages.
+// Package is the package of a task, in a repository of several packages.
 type Package struct {
 	monorepo.Package
 
-	Gates []string // commands that judge it, by which gate
+	Gates []string // commands that judge it, each with its gate
 }
 
-// section says it.
+// section returns the section about the package.
 func (p Package) section() Section {
 	if p.Dir == "" {
 		return Section{Title: "Package"}

@@ -2,12 +2,11 @@ package prompt
 
 import "fmt"
 
-// AskedBy begins the criterion that a verifier is given of what a person asked
-// for.
+// AskedBy begins a verifier's criterion from a person's request.
 const AskedBy = "a person asked: "
 
-// asked tells those who judge a change what people asked its author for, from
-// the number of the first on, where they are judged like criteria.
+// asked returns the section about people's requests to the author, for those who judge the
+// change, numbered from the number of the first if they are judged like criteria.
 func asked(texts []string, from int) Section {
 	s := Section{Title: "Asked by people", Body: list(texts), Lead: "A person told the author this while the work was under way. The change has to do what it asks for: report what is missing as a finding."}
 	if from == 0 || len(texts) == 0 {

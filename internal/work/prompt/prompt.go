@@ -1,10 +1,10 @@
-// Package prompt builds what is sent to a model: the system prompt, which is
-// the same for every worker in a role, the brief that opens a conversation,
-// and the findings that are sent back.
+// Package prompt builds the texts that are sent to a model: the system prompt, which is the
+// same for every worker in a role, the brief that opens a conversation, and the findings that
+// are sent back.
 //
-// What is stable stands first and what changes stands last, so that every
-// request of a conversation extends the one before. Texts that files, tools
-// or other models wrote are fenced: they are data and never instructions.
+// Stable parts come first and changing parts last, so that every request of a conversation
+// extends the one before. Texts that files, tools or other models wrote are fenced: they are
+// data and never instructions.
 package prompt
 
 import (
@@ -25,30 +25,30 @@ import (
 //go:embed house.md
 var house string
 
-// judged are the house rules of those whose work is judged and lands.
+// judged contains the house rules for roles whose work is judged and lands.
 //
 //go:embed judged.md
 var judged string
 
 const (
-	// ReviewTokens is the Limit of briefs that show a whole part of a change.
+	// ReviewTokens is the Limit of briefs that contain a whole part of a change.
 	ReviewTokens = 48_000
 
-	briefTokens = 24_000 // of a brief, when its Limit is zero
-	lineWidth   = 300    // characters of what must be one line
+	briefTokens = 24_000 // most tokens of a brief whose Limit is zero
+	lineWidth   = 300    // characters of a text that must be one line
 )
 
-// System returns a role's system prompt: its own text, the house rules, which
-// no role can leave out, standing rules, see [rules.ApplicableRules.Sections], and what
-// is to be known of where it works; both may be empty. All workers in a role
-// have the same, byte by byte, so that they share it in a provider's cache.
+// System returns a role's system prompt: its own text, the house rules, which no role can
+// omit, standing rules, see [rules.ApplicableRules.Sections], and its environment; the last
+// two may be empty. All workers in a role have the same, byte by byte, so that they share it
+// in a provider's cache.
 func System(role string, rules []Section, e Environment) string {
 	text, _ := Fit(system(role, rules, e), math.MaxInt64)
 	return text
 }
 
-// Alone returns the system prompt of a session outside of any run, in which
-// nothing is judged and an answer in text is the end.
+// Alone returns the system prompt of a session outside of any run, in which no work is judged
+// and an answer in text is the end.
 func Alone(role string, rules []Section) string {
 	text, _ := Fit(append([]Section{{Body: strings.TrimSpace(role)}, {Body: strings.TrimSpace(house)}}, rules...), math.MaxInt64)
 	return text
@@ -67,21 +67,21 @@ func system(role string, rules []Section, e Environment) []Section {
 	return append(append(all, rules...), Section{Title: "Environment", Body: e.Text()})
 }
 
-// WorkContext is what a first message ends with: what holds where the session works,
-// where that is, and a map of what is there.
+// WorkContext is the end of a first message: the rules for the session's task, its location,
+// and a map of the repository.
 type WorkContext struct {
-	Rules []Section    // that hold for its task only
-	Told  []PluginText // what plugins say about its task
-	Notes []Note       // of the repository's memory
+	Rules []Section    // rules that apply to its task only
+	Told  []PluginText // texts of plugins about its task
+	Notes []Note       // notes from the repository's memory
 	Docs  []Doc        // about the code, see work/codedoc
-	Tests string       // that are there of the task's files, see work/codemap; empty for none
-	Past  string       // what the history says about the task's files, see work/codemap; empty for nothing
-	Dir   string       // in which its commands start; empty: not told
-	In    Package      // that its task is about; zero for none
-	Map   string       // see work/codemap; empty for none
+	Tests string       // existing tests of the task's files, see work/codemap; empty: none
+	Past  string       // history of the task's files, see work/codemap; empty: none
+	Dir   string       // directory in which its commands start; empty: not mentioned
+	In    Package      // package of its task; zero: none
+	Map   string       // see work/codemap; empty: none
 }
 
-// Text returns it, empty where nothing is told.
+// Text returns the context as text, or "" if it is empty.
 func (h WorkContext) Text() string {
 	if text, _ := Fit(h.sections(), math.MaxInt64); strings.TrimSpace(text) != "" {
 		return "\n" + text
@@ -118,15 +118,15 @@ func (h WorkContext) sections() []Section {
 	})
 }
 
-// PluginText is what a plugin says about a task.
+// PluginText is a plugin's text about a task.
 type PluginText struct {
 	By    string // the plugin
-	Title string // of the text; may be empty
-	Text  string // empty leaves it out
-	Bytes int    // most of the text
+	Title string // title of the text; may be empty
+	Text  string // empty: the section is omitted
+	Bytes int    // limit of the text
 }
 
-// section returns what a plugin says as data: nobody vouches for it.
+// section returns a plugin's text as fenced data: it is untrusted.
 func (t PluginText) section() Section {
 	text := strings.TrimSpace(t.Text)
 	s := Section{
@@ -144,35 +144,39 @@ func (t PluginText) section() Section {
 	return s
 }
 
-// Brief is what opens a conversation about a task. Empty fields are left out.
+// Brief is the first message of a conversation about a task. Empty fields are omitted.
 type Brief struct {
-	Session   nexus.SessionID
-	Task      nexus.Task
-	Order     string                 // in which code and tests are written, see [TestOrderText]
-	Part      string                 // what of it this reader looks at, where several do
-	Before    []nexus.Finding        // what reviews before this one found
-	Replies   []string               // what the author answered to each of them; empty for nothing
-	Needs     []Need                 // what the tasks made that it needs
-	Earlier   string                 // which files earlier tasks like this one read and changed
-	Base      string                 // commit that the work starts from
-	Tried     attempthistory.Summary // what is known from earlier attempts
-	Kept      StartingTree           // what of them the worktree holds
-	Evidence  []nexus.Evidence       // what the gates said
-	Suspect   []nexus.Finding        // what the change does to what judges it
-	Refused   []string               // what verifiers had against earlier work on the task
-	Own       []string               // criteria that nothing shows but tests that came with the change, and which tests
-	Found     string                 // what the gates or readers found of what the worktree holds, before its reader started
-	Asked     []string               // what people asked for while the work was under way, for those who judge it
-	AskedFrom int                    // number of the first of these, if they are judged like criteria; 0: they are not
-	Taken     []nexus.Finding        // what the change takes away and explains, for a reviewer to agree to
-	Conflicts []string               // files that hold conflict markers
-	Landed    string                 // what landed since Base in the files of a merge, as a diff
-	Side      string                 // what the change did to these files before the merge
-	Meanwhile []nexus.Task           // tasks that landed since Base
-	Tester    string                 // what the tester said about its tests, for a coder who begins from them
-	Said      string                 // what the change's author says about it, for those who judge it
-	Diff      string                 // the change so far, for those who test, review or merge it
-	Limit     int64                  // most tokens; 0 means 24,000
+	Session  nexus.SessionID
+	Task     nexus.Task
+	Order    string                 // order in which code and tests are written, see [TestOrderText]
+	Part     string                 // the part of the change for this reader, if there are several
+	Before   []nexus.Finding        // findings of earlier reviews
+	Replies  []string               // the author's answer to each of them; empty: none
+	Needs    []Need                 // results of the tasks that it needs
+	Earlier  string                 // files that similar earlier tasks read and changed
+	Base     string                 // commit that the work starts from
+	Tried    attempthistory.Summary // summary of earlier attempts
+	Kept     StartingTree           // the part of them that the worktree contains
+	Evidence []nexus.Evidence       // the gates' results
+	Suspect  []nexus.Finding        // suspicious changes to tests and gates
+	Refused  []string               // objections of verifiers to earlier work on the task
+	// criteria whose only evidence is tests that came with the change, and which tests
+	Own []string
+	// findings of gates or readers about the starting tree, before the session started
+	Found string
+	// people's requests while the work was in progress, for those who judge it
+	Asked     []string
+	AskedFrom int             // number of the first of these, if they are judged like criteria; 0: they are not
+	Taken     []nexus.Finding // removals that the change explains, for a reviewer's approval
+	Conflicts []string        // files with conflict markers
+	Landed    string          // changes since Base in the files of a merge, as a diff
+	Side      string          // the change of these files before the merge
+	Meanwhile []nexus.Task    // tasks that landed since Base
+	// the tester's summary of its tests, for a coder who starts from them
+	Tester string
+	Said   string // the author's summary of the change, for those who judge it
+	Diff   string // the change so far, for those who test, review or merge it
+	Limit  int64  // most tokens; 0 means 24,000
 }
 
 // Text returns the brief as the first message of its conversation. It begins
@@ -236,29 +240,29 @@ func (b Brief) sections() []Section {
 	}...)
 }
 
-// authorTitle is the title of what the author of a change says about it.
+// authorTitle is the title of the author's summary of a change.
 const authorTitle = "The author's message"
 
-// What the coder hears of the tester.
+// Texts about the tester for the coder.
 const (
 	testerTitle = "The tester's message"
 	testerLead  = "What the tests cover, and what they do not. It is a claim, not evidence."
 )
 
-// Goal is what opens the conversation with the planner.
+// Goal is the first message of the conversation with the planner.
 type Goal struct {
 	Session nexus.SessionID
 	Text    string
 	Size    nexus.Size
 	Open    string // why the goal is vague; empty: it is not
 	Repo    *monorepo.Repo
-	Red     []string // criteria of earlier runs that are met no more
-	Refused []string // why people refused the plans before, oldest first
-	Before  string   // the plan that they refused last
+	Red     []string // criteria of earlier runs that are no longer met
+	Refused []string // people's reasons for refusing the plans before, oldest first
+	Before  string   // the last refused plan
 
-	Prior   nexus.Plan // that plan, which may be amended; no tasks: there is none
-	Planned []string   // tasks of the run that the goal is added to
-	Files   []string   // that the goal is about, as a person said
+	Prior   nexus.Plan // the last refused plan, which may be amended; no tasks: there is none
+	Planned []string   // tasks of the run to which the goal is added
+	Files   []string   // files of the goal, as a person named them
 	Limit   int64      // most tokens; 0 means 24,000
 }
 
@@ -290,8 +294,8 @@ func (g Goal) Message() string {
 	return text
 }
 
-// statements tells a planner by which ids a plan says what it covers; nothing where the
-// goal says one thing.
+// statements lists the IDs of the goal's statements, by which a plan declares its coverage; ""
+// if the goal has one statement.
 func statements(goal string) string {
 	all := spec.Statements(goal)
 	if _, ok := spec.ReadIfValid(goal); ok {
@@ -310,7 +314,7 @@ func statements(goal string) string {
 	return b.String()
 }
 
-// refusals lists why plans were refused, each reason as it was said.
+// refusals lists why plans were refused, each reason in its own words.
 func refusals(all []string) string {
 	var b strings.Builder
 	for i, why := range all {
@@ -327,7 +331,7 @@ func ids(all []spec.Statement) string {
 	return strings.Join(words, ", ")
 }
 
-// leftOpen tells the planner of a vague goal that nobody was asked about.
+// leftOpen returns the instructions for a vague goal that was not clarified.
 func leftOpen(why string) string {
 	if why == "" {
 		return ""
@@ -335,7 +339,7 @@ func leftOpen(why string) string {
 	return "The goal leaves open what is to be built: " + why + ". Nobody was asked about it. Take the reading that most people would expect and that takes the least work, and submit what you took for granted as assumptions, one sentence each."
 }
 
-// SizeWithDefaults returns a size with what its zero fields mean.
+// SizeWithDefaults returns a size with the defaults of its zero fields.
 func SizeWithDefaults(s nexus.Size) nexus.Size {
 	usual := nexus.DefaultLimits().Size
 	return nexus.Size{
@@ -344,8 +348,8 @@ func SizeWithDefaults(s nexus.Size) nexus.Size {
 	}
 }
 
-// large says how large a task may be where that is not what planners are told
-// anyway; see cast/roles/planner.md.
+// large returns the text about the size limits of a task if they differ from those in the
+// planner's prompt; see cast/roles/planner.md.
 func large(before string, s nexus.Size) string {
 	if s = SizeWithDefaults(s); s == SizeWithDefaults(nexus.Size{}) {
 		return ""
@@ -379,7 +383,7 @@ func criteria(t nexus.Task) string {
 	return b.String()
 }
 
-// toDo is the brief, empty where the title above says all of it.
+// toDo returns the brief, or "" if the title above contains all of it.
 func toDo(t nexus.Task) string {
 	if strings.TrimSpace(t.Brief) == Line(t.Title) {
 		return ""
@@ -387,9 +391,8 @@ func toDo(t nexus.Task) string {
 	return t.Brief
 }
 
-// said returns the text of a criterion, or the task's title where it says
-// nothing that its check does not say. The brief, which is above, is not
-// said once more.
+// said returns the text of a criterion, or the task's title if the text only repeats its
+// check. The brief, which is above, is not repeated.
 func said(c nexus.Criterion, t nexus.Task) string {
 	if brief := strings.Join(strings.Fields(t.Brief), " "); strings.TrimSpace(c.Text) != "" && brief != "" && (c.Text == brief || strings.HasPrefix(brief, strings.TrimSuffix(c.Text, "...")) && strings.HasSuffix(c.Text, "...")) {
 		return "Everything asked for above is done"
@@ -462,8 +465,7 @@ func suspects(found []nexus.Finding) string {
 	return b.String()
 }
 
-// taken names what is to be agreed to, all of it: what is not shown could not
-// be agreed to.
+// taken lists everything that needs approval in full: an omitted part could not be approved.
 func taken(found []nexus.Finding) string {
 	var b strings.Builder
 	for _, f := range found {

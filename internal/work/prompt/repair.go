@@ -19,37 +19,37 @@ const (
 	placeBytes   = 2_000
 )
 
-// Repair is what the one who wrote hears when a gate was red.
+// Repair is the message to a writer after a red gate.
 type Repair struct {
-	Gate      string // "review", "proof", "verify" and "train" are said in their own words
-	Command   string // what ran; empty for none
+	Gate      string // "review", "proof", "verify" and "train" have their own texts
+	Command   string // the command that ran; empty: none
 	Exit      int
-	Why       string          // in sum; empty for none
+	Why       string          // a summary; empty: none
 	Findings  []nexus.Finding // all of them
-	Told      []nexus.Finding // those that the conversation has heard of before
-	Gone      []nexus.Finding // those of the gate that were told last and are not found any more
+	Told      []nexus.Finding // findings that the conversation already received
+	Gone      []nexus.Finding // those of the gate in the last message that are no longer found
 	Fixed     []string        // lines that formatters and linters changed before the gates ran
-	FixedBy   string          // files, and the commands that did it
-	Tester    string          // what the tester said last, where the coder has not heard it
-	Output    string          // what the gate printed; its end is shown
-	Round     int             // of the task, where it is shown more; 0 otherwise
-	Places    []Excerpt       // where findings are, in that case
-	TestsOnly bool            // it is told to one who may change tests only
-	Unclear   bool            // the gate is not red: it could not tell
-	Replies   []string        // what was answered to each finding before; empty for nothing
-	Stood     []nexus.Finding // those that were disputed, and that stand
+	FixedBy   string          // files, and the commands that changed them
+	Tester    string          // the tester's last summary, if the coder has not received it
+	Output    string          // the gate's output; its end is shown
+	Round     int             // round of the task, if the writer receives more data; 0 otherwise
+	Places    []Excerpt       // code around the findings, in that case
+	TestsOnly bool            // the writer may change tests only
+	Unclear   bool            // the gate is not red: it was inconclusive
+	Replies   []string        // earlier answers to each finding; empty: none
+	Stood     []nexus.Finding // disputed findings that the judge confirmed
 }
 
-// Excerpt is a piece of a file as it stands.
+// Excerpt is a piece of a file as it is.
 type Excerpt struct {
 	File  string
 	From  int // number of its first line
 	Lines []string
 }
 
-// Text returns the message: what was red, then the findings that must be fixed,
-// the new ones first, then those that need not be, then what is no longer
-// found, in a line each, what changed besides, and the end of the output.
+// Text returns the message: the red gate, then the findings that must be fixed, the new ones
+// first, then optional ones, then those that are no longer found, in a line each, other
+// changes, and the end of the output.
 func (r Repair) Text() string {
 	fresh, old, optional := r.sort()
 	left := maxFindings
@@ -93,7 +93,7 @@ func (r Repair) Text() string {
 	return b.String()
 }
 
-// beyond says what else changed since the author wrote last.
+// beyond writes the other changes since the author's last message.
 func (r Repair) beyond(b *strings.Builder) {
 	if len(r.Fixed) > 0 {
 		_, by, _ := strings.Cut(r.FixedBy, " by ")
@@ -105,7 +105,7 @@ func (r Repair) beyond(b *strings.Builder) {
 	}
 }
 
-// closing says what is to be done, and what need not be.
+// closing returns the instructions: what must be fixed, and what is optional.
 func (r Repair) closing(optional bool) string {
 	text := "Fix the cause, then call finish again."
 	switch {
@@ -119,7 +119,7 @@ func (r Repair) closing(optional bool) string {
 	return text + r.ask()
 }
 
-// most is how much of the output is shown.
+// most returns the limit of the output.
 func (r Repair) most() int {
 	if r.Round > 0 {
 		return 3 * outputBytes
@@ -127,7 +127,7 @@ func (r Repair) most() int {
 	return outputBytes
 }
 
-// Parts returns the message as one section, and what of it was cut.
+// Parts returns the message as one section, with its cuts.
 func (r Repair) Parts() []Part {
 	text := r.Text()
 	p := Part{Title: "Repair", Text: text, Tokens: Tokens(text), Reason: because("Repair")}
@@ -166,10 +166,10 @@ func (r Repair) headline() string {
 	return fmt.Sprintf("The gate %s is red.\n", Line(r.Gate))
 }
 
-// answered reports whether the findings have numbers, by which they are answered.
+// answered reports whether the findings have numbers, which the answers use.
 func (r Repair) answered() bool { return r.Gate == "review" || r.Gate == "verify" }
 
-// ask says how findings are answered.
+// ask explains how to answer findings.
 func (r Repair) ask() string {
 	if !r.answered() || len(r.Findings) == 0 {
 		return ""
@@ -178,8 +178,8 @@ func (r Repair) ask() string {
 		"Use status disputed, with why, if a finding is wrong: its judge reads the reason and decides. Use status not_mine, with why, if you may not change what it is about."
 }
 
-// sort returns the findings without repetitions, worst first: those that must
-// be fixed, split into new ones and ones that were told before, and the others.
+// sort returns the findings without repetitions, worst first: those that must be fixed, split
+// into new and known ones, and the others.
 func (r Repair) sort() (fresh, old, optional []nexus.Finding) {
 	must := r.must()
 	told := map[nexus.Finding]bool{}
@@ -205,8 +205,8 @@ func (r Repair) sort() (fresh, old, optional []nexus.Finding) {
 	return fresh, old, optional
 }
 
-// named reports whether a finding of a judge was reported before, in these or in
-// other words, wherever its lines are now.
+// named reports whether a judge's finding was reported before, in the same or other words,
+// wherever its lines are now.
 func (r Repair) named(f nexus.Finding) bool {
 	f.Line = 0
 	return slices.ContainsFunc(r.Told, func(t nexus.Finding) bool {
@@ -215,9 +215,9 @@ func (r Repair) named(f nexus.Finding) bool {
 	})
 }
 
-// must returns which findings must be fixed: those that are major or worse, and
-// all of them where none is, as something made the gate red. All that a
-// verifier names must be.
+// must returns a function that reports whether a finding must be fixed: those that are major
+// or worse, and all of them if none is, as something made the gate red. All findings of a
+// verifier must be fixed.
 func (r Repair) must() func(nexus.Finding) bool {
 	grave := func(f nexus.Finding) bool { return severity(f) <= 1 && f.Unverified == "" }
 	if r.Gate == "verify" || !slices.ContainsFunc(r.Findings, grave) {
@@ -226,13 +226,12 @@ func (r Repair) must() func(nexus.Finding) bool {
 	return grave
 }
 
-// beside reports whether a finding of a bound is no part of what is to be done:
-// those are told in full to people.
+// beside reports whether a finding of a limit need not be fixed: people receive those in full.
 func (r Repair) beside(f nexus.Finding) bool {
 	return strings.HasPrefix(r.Gate, nexus.DonePrefix) && f.Severity == nexus.Suggestion
 }
 
-// unplaced is what makes a finding the same after lines have moved.
+// unplaced returns a finding without its position, for comparisons after lines have moved.
 func unplaced(f nexus.Finding) nexus.Finding {
 	return nexus.Finding{File: f.File, Code: f.Code, Test: f.Test, Message: strings.TrimSpace(f.Message)}
 }
@@ -267,10 +266,10 @@ func (r Repair) section(b *strings.Builder, title string, findings []nexus.Findi
 	fmt.Fprintf(b, "\n## %s (%d)\n\n%s\n", title, len(findings), sanitize.Fence("text", body.String()))
 }
 
-// finding returns one finding: where and how bad, what, and what to do.
+// finding formats one finding: position, severity, message, and advice.
 func finding(f nexus.Finding) string { return findingWithin(f, findingBytes) }
 
-// findingWithin returns it with that much of its message.
+// findingWithin formats a finding with a limit for its message.
 func findingWithin(f nexus.Finding, bytes int) string {
 	where := Line(f.File)
 	if f.File != "" && f.Line > 0 {
@@ -306,7 +305,7 @@ func findingWithin(f nexus.Finding, bytes int) string {
 	return b.String()
 }
 
-// gone names findings, in a line each.
+// gone lists findings, in a line each.
 func gone(all []nexus.Finding) string {
 	var b strings.Builder
 	for _, f := range all {

@@ -11,46 +11,45 @@ import (
 
 // Section is a part of a prompt.
 type Section struct {
-	Title string // heading; empty for none
+	Title string // heading; empty: none
 	Lead  string // a sentence before the body, dropped with it
-	Body  string // empty leaves the section out
-	Fence string // the body is data of this kind; empty for our own words
-	Rank  int    // 0 stays whole; the higher, the sooner it is cut
-	Tail  bool   // when it is cut, the end stays
-	Whole int    // bytes of what Body was cut from already; 0 where it is all
+	Body  string // empty: the section is omitted
+	Fence string // the body is data of this kind; empty: our own words
+	Rank  int    // 0: never cut; higher ranks are cut first
+	Tail  bool   // if it is cut, the end stays
+	Whole int    // original length in bytes if Body was cut already; 0: it was not
 
-	Because string // why it is here; empty for what its title says
+	Because string // reason for which it is included; empty: the title's usual reason
 
 	uncut string // the body before Fit cut it
 }
 
-// leastTokens is the least that is worth keeping of a section.
+// leastTokens is the least useful size of a section.
 const leastTokens = 100
 
-// Tokens estimates how many tokens a text is, a little above what is usual.
+// Tokens estimates the number of tokens of a text, slightly too high.
 func Tokens(text string) int64 { return int64(len(text)+2) / 3 }
 
-// Part is a section as it is sent.
+// Part is a section in its sent form.
 type Part struct {
-	Title  string `json:"title,omitempty"`  // empty for what has no heading
-	Text   string `json:"text"`             // with its heading; empty where it was left out
-	Tokens int64  `json:"tokens"`           // about
-	Of     int64  `json:"of,omitempty"`     // about as many tokens as it has in full; 0: it was not cut
-	Why    string `json:"why,omitempty"`    // why it was cut, or is not there yet
-	Reason string `json:"reason,omitempty"` // why it is here
+	Title  string `json:"title,omitempty"`  // empty if it has no heading
+	Text   string `json:"text"`             // text with its heading; empty if it was omitted
+	Tokens int64  `json:"tokens"`           // estimate
+	Of     int64  `json:"of,omitempty"`     // estimated tokens before the cut; 0: it was not cut
+	Why    string `json:"why,omitempty"`    // why it was cut, or does not exist yet
+	Reason string `json:"reason,omitempty"` // why it is included
 }
 
-// Fit puts sections together, in their order, within a number of tokens. What
-// does not fit is trimmed or dropped by rank, the later one first among
-// equals; the text says so, and the titles of what was cut are returned.
-// Sections of rank 0 stay, even when they alone are too long.
+// Fit joins sections, in their order, within a number of tokens. Sections that do not fit are
+// trimmed or dropped by rank, the later one first among equals; the text mentions that, and
+// the titles of the cut sections are returned. Sections of rank 0 stay, even when they alone
+// are too long.
 func Fit(sections []Section, tokens int64) (text string, cut []string) {
 	kept, cut := fit(sections, tokens)
 	return join(kept), cut
 }
 
-// fitParts returns the sections as [Fit] puts them together, and what it leaves
-// out.
+// fitParts returns the sections as [Fit] joins them, including omitted ones.
 func fitParts(sections []Section, tokens int64) []Part {
 	kept, cut := fit(sections, tokens)
 	var parts []Part
@@ -72,9 +71,8 @@ func fitParts(sections []Section, tokens int64) []Part {
 	return parts
 }
 
-// fit returns those of the sections that say something, cut to a number of
-// tokens, and the titles of those that were cut. Of one that is left out, the
-// body is empty.
+// fit returns the sections that are not empty, cut to a number of tokens, and the titles of
+// those that were cut. An omitted section has an empty body.
 func fit(sections []Section, tokens int64) (kept []Section, cut []string) {
 	kept = slices.DeleteFunc(slices.Clone(sections), func(s Section) bool { return strings.TrimSpace(s.Body) == "" && s.Whole == 0 })
 	var order []int
@@ -119,7 +117,7 @@ func (s Section) trim(bytes int) string {
 	return Head(s.Body, bytes)
 }
 
-// text returns the section as it is sent, empty for one that is left out.
+// text returns the section in its sent form, or "" if it is omitted.
 func (s Section) text() string {
 	if s.Body == "" {
 		return ""
@@ -138,7 +136,7 @@ func (s Section) text() string {
 	return b.String() + body
 }
 
-// leftOut names the sections that were left out, empty where none was.
+// leftOut names the omitted sections, or returns "".
 func leftOut(kept []Section) string {
 	var titles []string
 	for _, s := range kept {

@@ -2,7 +2,7 @@ package prompt
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// Research is what opens the conversation with a researcher.
+// Research is the first message of the conversation with a researcher.
 type Research struct {
 	Session nexus.SessionID
 	Goal    string
@@ -10,7 +10,7 @@ type Research struct {
 	Limit   int64 // most tokens; 0 means 24,000
 }
 
-// Message returns it as the first message of its conversation.
+// Message returns the first message of the researcher's conversation.
 func (r Research) Message() string {
 	text, _ := Fit([]Section{
 		{Body: header(r.Session, "spec", "Report on one topic")},
@@ -20,17 +20,17 @@ func (r Research) Message() string {
 	return text
 }
 
-// Spec is what opens the conversation with a specifier.
+// Spec is the first message of the conversation with a specifier.
 type Spec struct {
 	Session nexus.SessionID
 	Goal    string
-	Reports []Section // of researchers
+	Reports []Section // reports of researchers
 	Draft   string    // the spec so far, to be criticized or corrected
-	Wrong   []string  // with the draft; empty: it is to be criticized
+	Wrong   []string  // problems of the draft; empty: it is to be criticized
 	Limit   int64     // most tokens; 0 means 24,000
 }
 
-// Message returns it as the first message of its conversation.
+// Message returns the first message of the specifier's conversation.
 func (s Spec) Message() string {
 	title, ask := "Write a spec of the goal", ""
 	switch {

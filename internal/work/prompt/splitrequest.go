@@ -7,13 +7,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// SplitRequest is what opens the conversation with the planner about a task that did
-// not get there and is to be split.
+// SplitRequest is the first message of the conversation with the planner about a task that
+// failed and is to be split.
 type SplitRequest struct {
 	Session nexus.SessionID
 	Task    nexus.Task
-	Why     string // it would be left otherwise
-	Rescope bool   // its agent wants another plan, which may be one task
+	Why     string // reason for which the task would otherwise be given up
+	Rescope bool   // its agent requests another plan, which may be one task
 	Parts   int    // most parts
 	Size    nexus.Size
 	Tried   attempthistory.Summary
@@ -21,7 +21,7 @@ type SplitRequest struct {
 	Limit   int64  // most tokens; 0 means 24,000
 }
 
-// Message returns it as the first message of its conversation.
+// Message returns the first message of the planner's conversation.
 func (s SplitRequest) Message() string {
 	about := header(s.Session, string(s.Task.ID), "Split: "+s.Task.Title)
 	ask := fmt.Sprintf("Several attempts at this task failed. Split it into 2 to %d smaller tasks that can land one by one and together cover all of it. "+

@@ -10,16 +10,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// StartingTree is what a worktree holds of earlier attempts. The zero Kept is nothing.
+// StartingTree describes the work of earlier attempts in a worktree. The zero StartingTree is
+// empty.
 type StartingTree struct {
-	From     string // a round and its attempt; empty for none
-	Overtime string // why that did not get done, where its time was used up; empty: it was not
+	From string // a round and its attempt; empty: none
+	// why the earlier attempt did not finish, if its time was used up; empty: it was not
+	Overtime string
 	Reach    state.GateProgress
-	Merged   bool            // onto a base that moved
-	Open     []nexus.Finding // what is to be fixed in it yet
-	Objects  []string        // why the author of each of these disputed it before it was named again; empty for nothing
-	Again    bool            // the gates judged it again before anybody wrote
-	Forgone  string          // why it holds nothing of them
+	Merged   bool            // merged onto a base that moved
+	Open     []nexus.Finding // findings that still have to be fixed
+	// the author's objection to each of these before it was reported again; empty: none
+	Objects []string
+	Again   bool   // the gates judged it again before any writing
+	Forgone string // why it is empty
 }
 
 func start(base string, k StartingTree) string {
@@ -43,7 +46,7 @@ func start(base string, k StartingTree) string {
 	return text
 }
 
-// before lists findings, each with what its author answered.
+// before lists findings, each with its author's answer.
 func before(found []nexus.Finding, replies []string) string {
 	if len(found) == 0 {
 		return ""
@@ -65,7 +68,7 @@ func replied(text string) string {
 	return "  " + indent(text) + "\n"
 }
 
-// disputed tells a judge what to do with findings that were answered.
+// disputed instructs a judge about findings that were answered.
 func disputed(replies []string) string {
 	if !slices.ContainsFunc(replies, func(s string) bool { return s != "" }) {
 		return ""
@@ -73,7 +76,7 @@ func disputed(replies []string) string {
 	return " Below some of them is an answer of their author. Judge a disputed finding by the reason given: drop it if the author is right, or say why it still applies."
 }
 
-// overruled says of findings that were disputed that their judge stands by them.
+// overruled lists disputed findings that their judge confirmed.
 func overruled(objections []string) []string {
 	all := make([]string, len(objections))
 	for i, why := range objections {

@@ -6,12 +6,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// TestOrderText tells a role in which order code and tests are written with a
-// strategy, what it may change of both, and what was seen of tests that were
-// written first; p may be nil. It is empty where nothing is to be said.
+// TestOrderText returns a role's instructions about the order in which code and tests are
+// written with a strategy, which of both it may change, and the results of tests that were
+// written first; p may be nil. It is "" if there are none.
 //
-// All that depends on the strategy is said here, and nothing of it in the text
-// of a role, which would contradict it elsewhere.
+// All instructions that depend on the strategy are here, and none of them in the prompt of a
+// role, which would contradict them elsewhere.
 func TestOrderText(s nexus.Strategy, role nexus.Role, p *nexus.TestsProved) string {
 	switch {
 	case s == nexus.TDDSimple && role == nexus.Coder:
@@ -62,8 +62,8 @@ func first(s nexus.Strategy) string {
 	return text + " You may add the smallest stubs that they need to compile; a stub does nothing."
 }
 
-// Edit says what an editor does in a step of the pipeline. One with a role of the repository's own is also told what
-// the prompt of editors says to others.
+// Edit returns the instructions of an editor in a step of the pipeline. For a role of the
+// repository's own they include the text that is in the built-in editor's prompt.
 func Edit(name, do string, own bool) string {
 	if do == "" {
 		return "The step " + name + " is no longer set up. Change nothing, and submit."
@@ -77,7 +77,7 @@ func Edit(name, do string, own bool) string {
 	return text
 }
 
-// Steps says which commands judge the work besides the gates.
+// Steps lists the commands that judge the work besides the gates.
 func Steps(commands []string) string {
 	all := make([]string, len(commands))
 	for i, c := range commands {

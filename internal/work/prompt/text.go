@@ -15,15 +15,15 @@ func Code(text string) string {
 	if !strings.Contains(text, "`") {
 		return "`" + text + "`"
 	}
-	mark := "``" // longer than any row within
+	mark := "``" // longer than any row of backquotes in the text
 	for strings.Contains(text, mark) {
 		mark += "`"
 	}
 	return mark + " " + text + " " + mark
 }
 
-// Line returns text as one line of at most 300 characters without control
-// characters, so that it can start nothing of its own.
+// Line returns text as one line of at most 300 characters without control characters, so that
+// it cannot begin a structure of its own.
 func Line(text string) string {
 	var b strings.Builder
 	n, space := 0, false
@@ -44,8 +44,8 @@ func Line(text string) string {
 	return b.String()
 }
 
-// Head returns the beginning of text, whole lines of at most the given
-// bytes, and says what is missing.
+// Head returns the beginning of text, whole lines of at most the given bytes, and adds how
+// much is missing.
 func Head(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
@@ -73,7 +73,7 @@ func tail(text string, bytes int) string {
 	return left(text[:len(text)-len(kept)]) + "\n" + kept
 }
 
-// left says how much was left out.
+// left describes how much was omitted.
 func left(text string) string {
 	n := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
 	if n == 1 {

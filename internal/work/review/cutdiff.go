@@ -9,9 +9,9 @@ const (
 	hunkMark = "@@ "
 )
 
-// CutDiff cuts a git diff into parts of at most so many bytes, between files where
-// that can be, else between hunks, else between lines. Each part of a file
-// begins with the file's head, so that it can be told what it is of.
+// CutDiff cuts a git diff into parts of at most so many bytes, between files if possible, else
+// between hunks, else between lines. Each part of a file begins with the file's header, so
+// that it identifies its file.
 func CutDiff(diff string, bytes int) []string {
 	if len(diff) <= bytes {
 		return []string{diff}
@@ -40,7 +40,7 @@ func splitFile(file string, bytes int) []string {
 		head, hunks = hunks[0], hunks[1:]
 	}
 	if len(head) > bytes/2 {
-		return splitLines(file, bytes) // no diff of a file that has such a head
+		return splitLines(file, bytes) // not a file's diff with a header
 	}
 	var all []string
 	at := head
@@ -52,7 +52,8 @@ func splitFile(file string, bytes int) []string {
 			at += h
 			continue
 		}
-		for _, c := range splitLines(h, bytes-len(head)) { // at is the head
+		// at equals head here: nothing of an earlier hunk is waiting
+		for _, c := range splitLines(h, bytes-len(head)) {
 			all = append(all, head+c)
 		}
 	}
@@ -62,7 +63,7 @@ func splitFile(file string, bytes int) []string {
 	return all
 }
 
-// splitLines cuts text between lines, and a line that is too long within it.
+// splitLines cuts text between lines, and a line that is too long inside it.
 func splitLines(text string, bytes int) []string {
 	bytes = max(1, bytes)
 	var all []string

@@ -11,15 +11,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Opinion is what one reader says, and who that is.
+// Opinion is one reader's opinion, with the reader.
 type Opinion struct {
 	Reader nexus.Reader
 	Given  nexus.ReviewGiven
 }
 
-// Merge makes one review of what several say, the worst findings first and
-// what several found once. All must have read for it to be a review, unless
-// what was read forbids landing already: majors says how many of those do.
+// Merge merges the opinions of several readers into one review, the worst findings first and
+// duplicates once. It is a review only if all have read, unless the findings forbid landing
+// already: majors is the number of major findings that do.
 func Merge(all []Opinion, majors int) nexus.ReviewGiven {
 	r := nexus.ReviewGiven{Reviewed: len(all) > 0, Approved: len(all) > 0}
 	var said, missing []string
@@ -64,8 +64,8 @@ func both(a, b []string) []string {
 	return all
 }
 
-// Agree holds an approval to what the change takes away and explains: where the
-// readers did not agree to each of it by name, the change is not approved.
+// Agree applies the required approvals of explained removals: if the readers did not approve
+// each of them by name, the change is not approved.
 func Agree(r nexus.ReviewGiven, taken []nexus.Finding) nexus.ReviewGiven {
 	if !r.Reviewed || !r.Approved {
 		return r
@@ -81,7 +81,7 @@ func Agree(r nexus.ReviewGiven, taken []nexus.Finding) nexus.ReviewGiven {
 	return r
 }
 
-// name is what the words of a reader begin with, empty where there is one.
+// name returns the prefix of a reader's texts, or "" if there is only one.
 func name(r nexus.Reader) string {
 	text := r.Persona
 	if r.Parts > 0 {
@@ -93,9 +93,9 @@ func name(r nexus.Reader) string {
 	return text
 }
 
-// add adds a finding unless it is among those of the others, who come first:
-// then the worse severity holds, what is in the tree wins over what does
-// not, and both found it.
+// add adds a finding unless an equal one is among those of the others, who come first: then
+// the worse severity counts, text that is in the tree replaces text that is not, and both are
+// named as finders.
 func add(all []nexus.Finding, others int, f nexus.Finding) []nexus.Finding {
 	i := slices.IndexFunc(all[:others], func(a nexus.Finding) bool { return repair.IsSameFinding(a, f) })
 	if i < 0 {
@@ -115,7 +115,7 @@ func add(all []nexus.Finding, others int, f nexus.Finding) []nexus.Finding {
 	return all
 }
 
-// rank orders findings, the worst first, what is in no tree behind the rest.
+// rank returns the sort key of a finding: the worst first, unverified ones last.
 func rank(f nexus.Finding) int {
 	n := slices.Index([]nexus.Severity{nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion}, cmp.Or(f.Severity, nexus.Major))
 	if f.Unverified != "" {

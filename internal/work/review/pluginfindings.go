@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 )
 
-// PluginOpinion returns what a plugin found in a change as the opinion of a reader,
-// held against the tree as those of models are. It does not approve.
+// PluginOpinion returns a plugin's findings in a change as the opinion of a reader, verified
+// against the tree like those of models. It does not approve.
 func PluginOpinion(name string, o plugin.ReviewerOutput, text Text) Opinion {
 	given := nexus.ReviewGiven{Reviewed: true, Summary: cutText(o.Summary)}
 	for _, f := range o.Findings {
@@ -22,9 +22,9 @@ func PluginOpinion(name string, o plugin.ReviewerOutput, text Text) Opinion {
 	return Opinion{Reader: nexus.Reader{Plugin: name, Reviewed: true}, Given: given}
 }
 
-// AddPluginFindings adds what plugins found to the review of a change that models gave. A
-// finding that weighs takes an approval back, and none gives one: whether there
-// was a review, and whether it approves, models say.
+// AddPluginFindings adds plugins' findings to the review of a change by models. A blocking
+// finding revokes an approval, and none approves: models decide whether there was a review,
+// and whether it approves.
 func AddPluginFindings(r nexus.ReviewGiven, all []Opinion) nexus.ReviewGiven {
 	for _, o := range all {
 		who := "plugin " + o.Reader.Plugin

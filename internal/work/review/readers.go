@@ -17,35 +17,35 @@ import (
 var builtinPersonas []byte
 
 const (
-	// PartBytes is the most of a diff that one reader is shown.
+	// PartBytes limits the diff for one reader.
 	PartBytes = 50_000
-	// MaxParts bounds the parts of a change that is read at all.
+	// MaxParts limits the parts of a change that is reviewed at all.
 	MaxParts = 40
 
-	parallelReaders = 4 // readers at once
+	parallelReaders = 4 // readers in parallel
 )
 
-// Persona is a reader who looks for one kind of thing. The zero Persona looks
-// for everything.
+// Persona is a reader with one focus. The zero Persona looks for everything.
 type Persona struct {
 	Name       string   `yaml:"name"`
-	Charge     string   `yaml:"charge"`     // what it is told
-	Categories []string `yaml:"categories"` // what it looks for
+	Charge     string   `yaml:"charge"`     // its instructions
+	Categories []string `yaml:"categories"` // its topics
 
-	Role nexus.Role `yaml:"-"` // of the repository's own, whose prompt and tools it has; empty: the reviewer
+	// the repository's own role with its prompt and tools; empty: the reviewer
+	Role nexus.Role `yaml:"-"`
 }
 
-// Personas returns all that there are.
+// Personas returns all built-in personas.
 func Personas() []Persona {
 	var all []Persona
-	if yaml.Unmarshal(builtinPersonas, &all) != nil { // a test reads it
+	if yaml.Unmarshal(builtinPersonas, &all) != nil { // a test parses it
 		return nil
 	}
 	return all
 }
 
-// PersonasNamed returns the personas with these names, and one that looks for
-// everything where there are none.
+// PersonasNamed returns the personas with these names, and one that looks for everything if
+// names is empty.
 func PersonasNamed(names []string) ([]Persona, error) {
 	if len(names) == 0 {
 		return []Persona{{}}, nil
@@ -67,12 +67,12 @@ func PersonasNamed(names []string) ([]Persona, error) {
 // Reader is one reader of one part.
 type Reader struct {
 	Persona
-	Part, Parts int // from 1; 0 where there is but one
+	Part, Parts int // number of the part from 1, and number of parts; 0 if there is only one
 	Diff        string
 }
 
-// Readers returns who reads what of a diff. A diff of more parts than are read
-// has none: reading some of it would be no review.
+// Readers returns the readers of a diff with their parts. A diff of too many parts has none:
+// reading a part of it would be no review.
 func Readers(people []Persona, diff string) []Reader {
 	parts := CutDiff(diff, PartBytes)
 	if len(parts) > MaxParts {
@@ -91,7 +91,7 @@ func Readers(people []Persona, diff string) []Reader {
 	return all
 }
 
-// Session names the seat's conversation in the n-th review of an attempt.
+// Session returns the ID of the reader's conversation in the n-th review of an attempt.
 func (s Reader) Session(of nexus.AttemptID, n int) nexus.SessionID {
 	id := fmt.Sprintf("%s/%s.%d", of, nexus.Reviewer, n)
 	if s.Name != "" {
@@ -103,13 +103,13 @@ func (s Reader) Session(of nexus.AttemptID, n int) nexus.SessionID {
 	return nexus.SessionID(id)
 }
 
-// Is reports whether a reader sat there.
+// Is reports whether r is this reader.
 func (s Reader) Is(r nexus.Reader) bool {
 	return r.Persona == s.Name && r.Part == s.Part && r.Parts == s.Parts
 }
 
-// Brief returns what the reader is told about its part; empty for one who reads
-// everything for everything.
+// Brief returns the reader's instructions about its part; "" for one who reads everything for
+// everything.
 func (s Reader) Brief() string {
 	var b strings.Builder
 	if s.Charge != "" {
@@ -123,8 +123,8 @@ func (s Reader) Brief() string {
 	return b.String()
 }
 
-// ReadAll lets every seat read, some at once, and makes one review of what they
-// say. An error is of one that could not even try; it ends the others.
+// ReadAll lets every reader read, some in parallel, and merges their opinions into one review.
+// An error means that a reader could not even start; it ends the others.
 func ReadAll(ctx context.Context, seats []Reader, majors int, read func(context.Context, Reader) (Opinion, error)) (nexus.ReviewGiven, error) {
 	all := make([]Opinion, len(seats))
 	g, ctx := errgroup.WithContext(ctx)

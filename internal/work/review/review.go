@@ -25,27 +25,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// Gate is the name that review findings carry.
+// Gate is the gate in review findings.
 const Gate = "review"
 
-// ClaimCategory is the category of a finding that the author's message claims
-// something that the change does not bear out.
+// ClaimCategory is the category of a finding that the author's message claims something that
+// is not in the change.
 const ClaimCategory = "claim"
 
 const (
-	maxHandin   = 1 << 20 // bytes
+	maxHandin   = 1 << 20 // largest submission in bytes
 	maxFindings = 100
-	maxText     = 4_000 // bytes of a message, an advice, a quote or the summary
+	maxText     = 4_000 // most bytes of a message, an advice, a quote or the summary
 	maxCategory = 40
 )
 
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON Schema of what a reviewer submits.
+// Schema returns the JSON Schema of a reviewer's submission.
 func Schema() json.RawMessage {
 	var b bytes.Buffer
-	if json.Compact(&b, schema) != nil { // a test reads it
+	if json.Compact(&b, schema) != nil { // a test parses it
 		return schema
 	}
 	return b.Bytes()
@@ -68,8 +68,8 @@ type finding struct {
 	Advice   string         `json:"advice"`
 }
 
-// Parse reads a submission. With an error the review does not count: Reviewed
-// is false, and Summary says why.
+// Parse parses a submission. With an error the review does not count: Reviewed is false, and
+// Summary is the reason.
 func Parse(data []byte) (nexus.ReviewGiven, error) {
 	r, err := parse(data)
 	if err != nil {
@@ -129,8 +129,8 @@ func (f finding) check() (nexus.Finding, error) {
 	}, nil
 }
 
-// graded returns how bad a finding of a category is: style and taste are minor at
-// most, whatever the reviewer says, so that they keep nothing from landing.
+// graded returns the severity of a finding of a category: style and taste are minor at most,
+// whatever the reviewer submits, so that they never prevent landing.
 func graded(s nexus.Severity, category string) nexus.Severity {
 	if s == nexus.Suggestion || !slices.ContainsFunc(strings.Split(category, "-"), ofTaste) {
 		return s
@@ -138,8 +138,7 @@ func graded(s nexus.Severity, category string) nexus.Severity {
 	return nexus.Minor
 }
 
-// ofTaste reports whether a word of a category says that it is about style or
-// taste.
+// ofTaste reports whether a word of a category means style or taste.
 func ofTaste(word string) bool {
 	return slices.Contains([]string{
 		"style", "styles", "styling", "stylistic", "taste", "format", "formatting", "whitespace", "indentation", "naming", "nit", "nits", "nitpick",
@@ -147,7 +146,7 @@ func ofTaste(word string) bool {
 	}, word)
 }
 
-// word returns a category as one plain word, empty for what is none.
+// word returns a category as one plain word, or "" if it is not one.
 func word(category string) string {
 	category = strings.ToLower(strings.TrimSpace(category))
 	if len(category) > maxCategory || strings.ContainsFunc(category, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }) {

@@ -14,23 +14,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// verifierGate is the name that a verifier's findings carry.
+// verifierGate is the gate in a verifier's findings.
 const verifierGate = "verify"
 
 //go:embed verdict.json
 var verdictSchema []byte
 
-// VerdictSchema returns the JSON Schema of a verdict. It asks for nothing that the
-// gates know: which tests pass, and how many.
+// VerdictSchema returns the JSON Schema of a verdict. It excludes everything that the gates
+// know: which tests pass, and how many.
 func VerdictSchema() json.RawMessage {
 	var b bytes.Buffer
-	if json.Compact(&b, verdictSchema) != nil { // a test reads it
+	if json.Compact(&b, verdictSchema) != nil { // a test parses it
 		return verdictSchema
 	}
 	return b.Bytes()
 }
 
-// verdict is what a verifier submits.
+// verdict is a verifier's submission.
 type verdict struct {
 	Approved *bool `json:"approved"`
 	Criteria []struct {
@@ -58,14 +58,15 @@ type fix struct {
 	Message   string `json:"message"`
 }
 
-// VerifierTask is what a verifier was asked about.
+// VerifierTask is the question to a verifier.
 type VerifierTask struct {
-	Criteria []nexus.Criterion // of the task, in order
-	Explain  bool              // the change touches what judges it, and the verifier has to explain that
+	Criteria []nexus.Criterion // criteria of the task, in order
+	// the change touches its own tests or gates, and the verifier has to explain that
+	Explain bool
 }
 
-// ParseVerdict reads a verdict on a tree that passed its gates. With an error it does
-// not count: Read is false, and Why says what is wrong.
+// ParseVerdict parses a verdict on a tree that passed its gates. With an error it does not
+// count: Read is false, and Why is the reason.
 func ParseVerdict(data []byte, a VerifierTask) (nexus.WorkVerified, error) {
 	v, err := readVerdict(data, len(a.Criteria))
 	if err != nil {
@@ -103,9 +104,8 @@ func readVerdict(data []byte, criteria int) (verdict, error) {
 	return v, nil
 }
 
-// judge decides what follows from a verdict. The order is that of what weighs
-// most: test edits without a good reason, a criterion that is not met, poor
-// quality, and last that it does not approve.
+// judge returns the result of a verdict. Its reasons in order of weight: test edits without a
+// good reason, a criterion that is not met, poor quality, and last a missing approval.
 func (v verdict) judge(a VerifierTask) nexus.WorkVerified {
 	f := nexus.WorkVerified{Read: true, Criteria: v.criteria(a.Criteria), Why: cutText(v.Reasoning)}
 	reason := ""
@@ -130,8 +130,8 @@ func (v verdict) judge(a VerifierTask) nexus.WorkVerified {
 	return f
 }
 
-// criteria returns what the verdict says about each criterion of the task. One
-// that it leaves out is not met, but for the one that gates alone show.
+// criteria returns the verdict about each criterion of the task. A criterion that it omits is
+// not met, except the one that gates alone prove.
 func (v verdict) criteria(of []nexus.Criterion) []nexus.CriterionMet {
 	all := make([]nexus.CriterionMet, len(of))
 	for i, c := range of {
@@ -143,9 +143,8 @@ func (v verdict) criteria(of []nexus.Criterion) []nexus.CriterionMet {
 	return all
 }
 
-// tampers reports whether tests were changed without a good reason. Where a
-// change has to be explained, a verdict that does not mention it explains
-// nothing.
+// tampers reports whether tests were changed without a good reason. If a change has to be
+// explained, a verdict that does not mention it is no explanation.
 func (v verdict) tampers(explain bool) bool {
 	m := v.TestModifications
 	if m == nil {
@@ -154,8 +153,8 @@ func (v verdict) tampers(explain bool) bool {
 	return !m.Legitimate && (explain || len(m.Files) > 0)
 }
 
-// findings are what has to change: the fixes, the criteria that are not met and
-// that no fix is about, and tests that were changed without a good reason.
+// findings returns the required changes: the fixes, the unmet criteria that no fix is about,
+// and tests that were changed without a good reason.
 func (v verdict) findings(criteria []nexus.CriterionMet) []nexus.Finding {
 	var all []nexus.Finding
 	add := func(file string, line int, message string) {

@@ -9,16 +9,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Text returns the lines of a file as it is now, and as it was before the
-// change, nil where it is or was not there, and false for a file that neither
-// has.
+// Text returns the lines of a file as it is now, and as it was before the change, nil if it
+// does not exist there, and false for a file that exists in neither.
 type Text func(file string) (now, before []string, ok bool)
 
-// Verify holds findings against the tree. One that names a file or a line that
-// is not there, or quotes what is not there, is kept and says so, and
-// does not block. A quote that is at another line moves the finding there.
-// A rejection that stood on nothing but such findings does not count as a
-// review.
+// Verify checks findings against the tree. A finding with a missing file or line, or a quote
+// that is not in the file, is kept and marked, and does not block. A quote that is at another
+// line moves the finding there. A rejection that is based only on such findings does not count
+// as a review.
 func Verify(r nexus.ReviewGiven, text Text) nexus.ReviewGiven {
 	if !r.Reviewed {
 		return r
@@ -44,8 +42,8 @@ func Verify(r nexus.ReviewGiven, text Text) nexus.ReviewGiven {
 	return r
 }
 
-// verifyFinding holds one finding against the tree. One about the change as a whole
-// names no place, and stands.
+// verifyFinding checks one finding against the tree. One about the change as a whole has no
+// position, and stays.
 func verifyFinding(f nexus.Finding, text Text) nexus.Finding {
 	if f.File == "" {
 		return f
@@ -71,8 +69,8 @@ func verifyFinding(f nexus.Finding, text Text) nexus.Finding {
 	return f
 }
 
-// find returns the line, the nearest to the one that was named, where a quote
-// begins. White space and the marks of a diff do not count.
+// find returns the line, the nearest to the given one, where a quote begins. White space and
+// the marks of a diff are ignored.
 func find(lines []string, quote string, line int) (int, bool) {
 	var want []string
 	for l := range strings.Lines(quote) {
@@ -89,8 +87,8 @@ func find(lines []string, quote string, line int) (int, bool) {
 	return best, best > 0
 }
 
-// begins reports whether the wanted lines are at the beginning of others,
-// empty ones left out. The first and the last may be parts of a line.
+// begins reports whether lines begin with the wanted lines, ignoring empty ones. The first and
+// the last may be parts of a line.
 func begins(lines, want []string) bool {
 	for n, w := range want {
 		for len(lines) > 0 && n > 0 && bare(lines[0]) == "" {
@@ -106,7 +104,7 @@ func begins(lines, want []string) bool {
 
 func bare(line string) string { return strings.Join(strings.Fields(line), " ") }
 
-// unmarked takes away what a diff puts before a line.
+// unmarked removes a diff's marks from the start of a line.
 func unmarked(line string) string {
 	if rest := strings.TrimLeft(line, "+-"); rest != "" {
 		return strings.TrimSpace(rest)
@@ -116,22 +114,21 @@ func unmarked(line string) string {
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
-// weighs reports whether a finding can forbid landing at all.
+// weighs reports whether a finding can prevent landing at all.
 func weighs(f nexus.Finding) bool {
 	s := cmp.Or(f.Severity, nexus.Major)
 	return s == nexus.Critical || s == nexus.Major
 }
 
-// MaxNitReviews is how many reviews may bring new lesser findings.
+// MaxNitReviews is how many reviews may add new minor findings.
 const MaxNitReviews = 2
 
-// Late is the code of a lesser finding that comes too late to be fixed.
+// Late is the code of a minor finding that comes too late to be fixed.
 const Late = "late"
 
-// MarkLate marks what a review brings up late: from the third on, lesser findings
-// that none before it has, at lines that stood there when those were given. It
-// would be said for ever, and each time something else. Seen reports whether
-// a line stood in the file then.
+// MarkLate marks the late findings of a review: from the third review on, minor findings that
+// no earlier review has, at lines that existed during those. Otherwise reviews would never
+// end, with other findings each time. Seen reports whether a line was in the file then.
 func MarkLate(r nexus.ReviewGiven, earlier []nexus.ReviewGiven, seen func(file string, line int) bool) nexus.ReviewGiven {
 	n := 0
 	var told []nexus.Finding
@@ -154,8 +151,8 @@ func MarkLate(r nexus.ReviewGiven, earlier []nexus.ReviewGiven, seen func(file s
 	return r
 }
 
-// FindingsForAuthor returns the findings that whoever wrote the change is told about: all but
-// those that came too late.
+// FindingsForAuthor returns the findings for the author of the change: all but those that came
+// too late.
 func FindingsForAuthor(all []nexus.Finding) []nexus.Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f nexus.Finding) bool { return f.Gate == Gate && f.Code == Late })
 }

@@ -4,20 +4,20 @@ import (
 	"strings"
 )
 
-// maxFront is the most lines of front matter.
+// maxFront limits the lines of front matter.
 const maxFront = 100
 
-// front is the front matter of a file: what is set, one or more values each.
+// front is the front matter of a file: keys with one or more values each.
 type front map[string][]string
 
-// one returns a single value, empty where there is none.
+// one returns a single value, or "".
 func (f front) one(key string) string { return strings.Join(f[key], " ") }
 
 // yes reports whether a switch is on.
 func (f front) yes(key string) bool { return strings.EqualFold(f.one(key), "true") }
 
-// each returns the values of a list, which may also be written with commas.
-// A comma in braces belongs to a pattern.
+// each returns the values of a list, which may also be separated by commas. A comma in braces
+// belongs to a pattern.
 func (f front) each(keys ...string) []string {
 	var all []string
 	for _, k := range keys {
@@ -28,10 +28,9 @@ func (f front) each(keys ...string) []string {
 	return all
 }
 
-// parse splits a file into its front matter and its body. Front matter is
-// read leniently, as other tools write it: a value may begin with a star or
-// hold a colon, neither of which YAML takes. A file without any, or whose
-// front matter does not end, is all body.
+// parse splits a file into its front matter and its body. Front matter is parsed leniently, as
+// other tools write it: a value may begin with a star or contain a colon, neither of which
+// YAML accepts. A file without any, or whose front matter does not end, is all body.
 func parse(text string) (front, string) {
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {
@@ -50,11 +49,11 @@ func parse(text string) (front, string) {
 		bare := strings.TrimSpace(line)
 		switch indented := line != strings.TrimLeft(line, " \t"); {
 		case bare == "" || !block && strings.HasPrefix(bare, "#"):
-		case block && indented: // of a text over several lines
+		case block && indented: // part of a text over several lines
 			f[key] = append(f[key], bare)
 		case key != "" && (bare == "-" || strings.HasPrefix(bare, "- ")):
 			f.add(key, strings.TrimPrefix(bare, "-"))
-		case indented: // of a table, or a value that goes on
+		case indented: // part of a table, or a continued value
 			if len(f[key]) > 0 && !strings.Contains(bare, ": ") {
 				f[key] = append(f[key], bare)
 			}
@@ -68,8 +67,8 @@ func parse(text string) (front, string) {
 	return nil, text
 }
 
-// set gives a key its value, the last one, and reports whether the value is a
-// text over several lines, which follows.
+// set sets a key, replacing an earlier value, and reports whether the value is a text over
+// several lines, which follows.
 func (f front) set(key, value string) (block bool) {
 	delete(f, key)
 	if list, open := strings.CutPrefix(value, "["); open && strings.HasSuffix(list, "]") {
@@ -95,7 +94,7 @@ func (f front) add(key, value string) {
 	}
 }
 
-// split cuts a list at its commas that stand in no braces.
+// split splits a list at its commas outside of braces.
 func split(text string) []string {
 	var all []string
 	depth, from := 0, 0

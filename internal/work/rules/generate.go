@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// Target is another tool, and the one file that it reads.
+// Target is another tool, with the file that it reads.
 type Target struct {
-	Name    string // of the tool
+	Name    string // name of the tool
 	File    string
-	Front   string // what the file must begin with
+	Front   string // required start of the file
 	Imports bool   // it follows @path, so that nothing needs to be repeated
 }
 
-// Targets are the tools for which instruction files are written. Tools that read
-// AGENTS.md and nothing else need none.
+// Targets returns the tools for which instruction files are written. Tools that read only
+// AGENTS.md need none.
 func Targets() []Target {
 	return []Target{
 		{Name: "claude", File: "CLAUDE.md", Imports: true},
@@ -45,12 +45,13 @@ func Targets() []Target {
 	}
 }
 
-// InstructionFile is an instruction file of another tool, as it is and as it is to be.
+// InstructionFile is an instruction file of another tool, with its present and its wanted
+// contents.
 type InstructionFile struct {
 	Target
 	There bool
 	Was   string
-	Want  string // as it is where Why says why it is left alone
+	Want  string // the present contents if Why is the reason for not changing it
 	Why   string
 }
 
@@ -60,9 +61,9 @@ func (g InstructionFile) Stale() bool { return g.Why == "" && (!g.There || g.Was
 // ours reports whether the file has a block that Nexus wrote.
 func (g InstructionFile) ours() bool { return strings.Contains(g.Was, Begin) }
 
-// Generate says what the instruction files of the targets are to hold, from
-// AGENTS.md and .nexus/rules of the repository; for no target, those files that
-// Nexus wrote before. It writes nothing. An error says that there is no source.
+// Generate returns the wanted contents of the targets' instruction files, from AGENTS.md and
+// .nexus/rules of the repository; without a target, of those files that Nexus wrote before. It
+// writes nothing. An error means that there is no source.
 func Generate(repo string, targets []Target) ([]InstructionFile, error) {
 	l := &loader{seen: map[string]bool{}}
 	set := &Set{repo: place{dir: repo}}
@@ -101,8 +102,8 @@ func Generate(repo string, targets []Target) ([]InstructionFile, error) {
 	return all, nil
 }
 
-// written returns the text of a file that may be written. No link is written to:
-// the file that it leads to belongs to somebody else.
+// written returns the text of a file that may be written. Links are not written to: their
+// target belongs to somebody else.
 func (p place) written(name string) (string, error) {
 	base, err := filepath.EvalSymlinks(p.dir)
 	if err != nil {
@@ -117,8 +118,8 @@ func (p place) written(name string) (string, error) {
 	return string(data), plain(err)
 }
 
-// merge puts a block into a file in the place of the one that is there. A file
-// without one is somebody's, and stays as it is.
+// merge replaces the block in a file. A file without one belongs to somebody else, and stays
+// unchanged.
 func merge(g InstructionFile, block string) (want, why string) {
 	if !g.There || strings.TrimSpace(g.Was) == "" {
 		return g.Front + block + "\n", ""
@@ -137,7 +138,7 @@ func merge(g InstructionFile, block string) (want, why string) {
 	return before + block + after, ""
 }
 
-// block returns what a target is told, between its marks.
+// block returns a target's instructions, between their marks.
 func block(always []Rule, set *Set, t Target) string {
 	var b strings.Builder
 	b.WriteString(Begin + "\n<!-- Written by nexus generate from AGENTS.md and .nexus/rules. Edit those. -->\n")
@@ -151,7 +152,7 @@ func block(always []Rule, set *Set, t Target) string {
 		b.WriteString(text + "\n")
 	}
 	for _, r := range always {
-		if !t.Imports || r.Why != Import { // which the tool follows itself
+		if !t.Imports || r.Why != Import { // the tool follows imports itself
 			told(r.File, r.Text)
 		}
 	}
@@ -181,7 +182,7 @@ func (g InstructionFile) Write(repo string) (err error) {
 	if info, err := root.Lstat(name); err == nil {
 		mode = info.Mode().Perm()
 	}
-	next := name + ".nexus-" + rand.Text() // nobody has laid a link there
+	next := name + ".nexus-" + rand.Text() // an unpredictable name, so that no link exists there
 	f, err := root.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err

@@ -11,8 +11,8 @@ var importWord = pattern.Lazy(`(?:^|\s)@([^\s@` + "`" + `]+)`)
 
 var codeSpan = pattern.Lazy("`[^`]*`")
 
-// imports returns the paths that a text imports with @, in order, each once.
-// What stands in code is only shown.
+// imports returns the paths that a text imports with @, in order, each once. Text in code is
+// ignored.
 func imports(text string) []string {
 	var all []string
 	seen := map[string]bool{}
@@ -41,8 +41,8 @@ func imports(text string) []string {
 	return all
 }
 
-// fenceOf returns the row of backticks or tildes that a line begins with, where
-// it is long enough to open or close a block of code.
+// fenceOf returns the row of backticks or tildes at the start of a line, if it is long enough
+// to open or close a code block.
 func fenceOf(line string) string {
 	for _, c := range []string{"`", "~"} {
 		if rest := strings.TrimLeft(line, c); len(line)-len(rest) >= 3 {
@@ -52,7 +52,7 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// onlyImports reports whether a text says nothing but what it imports.
+// onlyImports reports whether a text contains only imports.
 func onlyImports(text string) bool {
 	for line := range strings.SplitSeq(text, "\n") {
 		if bare := strings.TrimSpace(line); bare != "" && (!strings.HasPrefix(bare, "@") || strings.ContainsAny(bare, " \t")) {
@@ -62,13 +62,13 @@ func onlyImports(text string) bool {
 	return true
 }
 
-// What Nexus writes into instruction files of other tools stands between these.
+// The marks around the text that Nexus writes into instruction files of other tools.
 const (
 	Begin = "<!-- nexus:begin -->"
 	End   = "<!-- nexus:end -->"
 )
 
-// unmanaged returns a text without what Nexus wrote: it says what its source says.
+// unmanaged returns a text without the part that Nexus wrote, which repeats its source.
 func unmanaged(text string) string {
 	before, rest, ok := strings.Cut(text, Begin)
 	if !ok {

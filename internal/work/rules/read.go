@@ -14,20 +14,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// maxFile is the most bytes of a file that is read.
+// maxFile limits the bytes of a file that is read.
 const maxFile = 1 << 20
 
 // place is a directory that rules are read from.
 type place struct {
 	dir   string
-	label string // stands before the names of its files; empty for the repository
-	own   bool   // it is the user's, whose links may lead anywhere
+	label string // prefix of the names of its files; empty for the repository
+	own   bool   // it is the user's, whose links may have any target
 	hides files.HiddenRules
 }
 
-// read returns a file's text, and where it really lies. A file that is not
-// there is [fs.ErrNotExist]. A link may lead to another file of the place, and
-// whatever is hidden from agents stays hidden under every name.
+// read returns a file's text, and its real path. A missing file is [fs.ErrNotExist]. A link
+// may lead to another file of the place, and a file that is hidden from agents stays hidden
+// under every name.
 func (p place) read(name string) (text, real string, err error) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return "", "", errors.New("it lies outside of the tree")
@@ -61,7 +61,7 @@ func (p place) read(name string) (text, real string, err error) {
 	return strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff"), real, nil
 }
 
-// hidden says why agents do not see a file, nothing where they do.
+// hidden returns why a file is hidden from agents, or "".
 func (p place) hidden(name string, data []byte) string {
 	if p.own {
 		return ""
@@ -81,8 +81,7 @@ func (p place) hidden(name string, data []byte) string {
 	return p.hides.Text(name, data)
 }
 
-// regular reads a regular file below base. Nothing that changes meanwhile makes
-// it leave base.
+// regular reads a regular file below base. No concurrent change can make it leave base.
 func regular(base, name string) (data []byte, err error) {
 	root, err := os.OpenRoot(base)
 	if err != nil {
@@ -108,7 +107,7 @@ func regular(base, name string) (data []byte, err error) {
 	return data, err
 }
 
-// plain leaves out of an error where on this machine it happened.
+// plain returns an error without paths of this machine.
 func plain(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -116,8 +115,8 @@ func plain(err error) error {
 	return err
 }
 
-// list returns the files below a directory of the place that a pattern without
-// directories matches, in order; nothing where the directory is missing.
+// list returns the files below a directory of the place that match a pattern without
+// directories, in order; nil if the directory is missing.
 func (p place) list(dir, pattern string) []string {
 	full, err := filepath.EvalSymlinks(filepath.Join(p.dir, filepath.FromSlash(dir)))
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package rules reads what a repository and its user say to every agent:
-// AGENTS.md and CLAUDE.md with what they import, rules for some files, and
-// skills. It says which of it holds for a path, and why.
+// Package rules reads the instructions of a repository and its user to every agent: AGENTS.md
+// and CLAUDE.md with their imports, rules for some files, and skills. It selects those that
+// apply to a path, with the reason.
 //
-// A repository may be anybody's. No link and no import leads out of it, what is
-// hidden from agents is not told to them this way either, and everything has a
-// bound. Rules are data: a prompt fences them, and they give no rights.
+// A repository may be untrusted. No link and no import leads out of it, files that are hidden
+// from agents are not included this way either, and everything has a limit. Rules are data: a
+// prompt fences them, and they give no rights.
 package rules
 
 import (
@@ -24,13 +24,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// Bounds of what is read. What is beyond them is refused, and said to be.
+// Limits of reading. Files beyond them are refused, with a message.
 const (
-	maxDepth = 5   // of imports in imports
-	maxFiles = 100 // that hold always or for one task, and of rules and of skills in a directory
+	maxDepth = 5   // nested imports
+	maxFiles = 100 // files that apply always or to one task, and rules and skills in a directory
 )
 
-// RuleReason is the reason for which a rule holds.
+// RuleReason is the reason for which a rule applies.
 type RuleReason string
 
 // The reasons.
@@ -44,55 +44,56 @@ const (
 	Matched   RuleReason = "matching skill"
 )
 
-// Rule is a file that says something.
+// Rule is an instruction file.
 type Rule struct {
 	File string // relative to the repository; ~/... for the user's own
-	Own  bool   // it is the user's, not the repository's
+	Own  bool   // the user's own, not the repository's
 	Why  RuleReason
-	By   string // the directory, the pattern, the importing file, or the words; empty for always
-	Text string // without front matter; after [Rule.Whole] is set, what is left of it
-	// Whole is how many bytes it has in full where it was cut; 0: it was not.
+	// the directory, the pattern, the importing file, or the words; empty if it always applies
+	By   string
+	Text string // without front matter; cut if [Rule.Whole] is set
+	// Whole is its original length in bytes if it was cut; 0: it was not.
 	Whole int
 }
 
-// SkippedFile is a file that says something and is not told.
+// SkippedFile is an instruction file that is not used.
 type SkippedFile struct {
 	File string `json:"file"`
 	Why  string `json:"why"`
-	Told bool   `json:"told,omitempty"` // it is told elsewhere, and only not once more
+	Told bool   `json:"told,omitempty"` // it is included elsewhere, and only not repeated
 }
 
-// ApplicableRules is what holds, the least specific first.
+// ApplicableRules are the rules that apply, the least specific first.
 type ApplicableRules struct {
 	Rules   []Rule
-	Skills  []Skill // that are there to be named, and are trusted
+	Skills  []Skill // trusted skills that can be named
 	Refused []SkippedFile
-	task    bool // it holds for some files only
+	task    bool // they apply to some files only
 }
 
-// Source says where rules are looked for.
+// Source describes where rules are read from.
 type Source struct {
-	Repo   string       // the repository; empty for none
-	Home   string       // the user's; empty for none
-	Config string       // the user's directory of configuration; empty for none
-	Show   []string     // what people let agents see that is hidden else
-	Book   *trust.Store // what people agreed to; nil: nothing
-	// Packages names files that hold for work in packages, by the directories of these.
+	Repo   string       // the repository; empty: none
+	Home   string       // the user's home; empty: none
+	Config string       // the user's configuration directory; empty: none
+	Show   []string     // hidden files that people made visible to agents
+	Book   *trust.Store // what people trusted; nil: nothing
+	// Packages contains the files that apply to work in packages, by the packages' directories.
 	Packages map[string][]string
 }
 
-// Set is what a repository and its user say. It is read once, but for the files
-// of directories, which are read when they are asked for.
+// Set contains the rules of a repository and its user. It is read once, except the files of
+// directories, which are read on demand.
 type Set struct {
 	repo    place
 	always  ApplicableRules
 	globbed []globbed
 	skills  []Skill
-	seen    map[string]bool     // files that hold always
-	in      map[string][]string // that hold in packages, by their directories
+	seen    map[string]bool     // files that always apply
+	in      map[string][]string // files that apply to packages, by their directories
 }
 
-// globbed is a rule that holds for files that a pattern matches.
+// globbed is a rule that applies to files that match a pattern.
 type globbed struct {
 	place    place
 	name     string
@@ -100,8 +101,8 @@ type globbed struct {
 	patterns []string
 }
 
-// Load reads what always holds, and what there is besides. An error is about
-// what people agreed to; everything else that is wrong is refused.
+// Load reads the rules that always apply, and the list of the others. An error is about the
+// trust store; every other problem leads to a skipped file.
 func Load(s Source) (*Set, error) {
 	set := &Set{in: s.Packages, repo: place{dir: s.Repo, hides: files.HiddenRules{Show: s.Show}.Ready()}}
 	l := &loader{seen: map[string]bool{}}
@@ -140,7 +141,7 @@ func Load(s Source) (*Set, error) {
 	set.always.Rules = fit(set.always.Rules, alwaysBytes)
 	for _, k := range set.skills {
 		switch {
-		case k.Kind != SkillKind: // nobody is told it before it is asked for
+		case k.Kind != SkillKind: // it is not used before it is requested
 		case k.State != trust.Trusted:
 			why := fmt.Sprintf("it is not trusted (%s); nexus trust shows it", k.State)
 			set.always.Refused = append(set.always.Refused, SkippedFile{File: k.File, Why: why})
@@ -151,10 +152,10 @@ func Load(s Source) (*Set, error) {
 	return set, nil
 }
 
-// instructions are the files that hold for the directory they lie in.
+// instructions returns the names of the files that apply to their directory.
 func instructions() []string { return []string{"AGENTS.md", "CLAUDE.md"} }
 
-// Always returns what holds whatever is done. A nil set says nothing.
+// Always returns the rules that always apply. A nil set has none.
 func (s *Set) Always() ApplicableRules {
 	if s == nil {
 		return ApplicableRules{}
@@ -162,9 +163,9 @@ func (s *Set) Always() ApplicableRules {
 	return s.always
 }
 
-// For returns what holds besides for work on some files, and for a task that is
-// told with these words: the rules of directories, the nearest last, those for
-// the files, and the skills that the words name.
+// For returns the additional rules for work on some files, and for a task with these words:
+// the rules of directories, the nearest last, those for the files, and the skills that the
+// words name.
 func (s *Set) For(paths []string, words string) ApplicableRules {
 	if s == nil {
 		return ApplicableRules{}
@@ -203,8 +204,8 @@ func (s *Set) For(paths []string, words string) ApplicableRules {
 	return l.out
 }
 
-// directories returns the directories that files lie in, and those that may be
-// meant themselves, but for the root: the outer ones first.
+// directories returns the directories of files, and those paths that may be directories
+// themselves, except the root: the outer ones first.
 func directories(paths []string) []string {
 	var all []string
 	for _, p := range paths {
@@ -220,8 +221,8 @@ func directories(paths []string) []string {
 	return all
 }
 
-// matches returns the first of the patterns that one of the paths matches. A
-// pattern without a slash is about names in every directory.
+// matches returns the first of the patterns that matches one of the paths. A pattern without a
+// slash applies to names in every directory.
 func matches(patterns, paths []string) (string, bool) {
 	for _, pattern := range patterns {
 		if tooWide(pattern) {
@@ -240,14 +241,13 @@ func matches(patterns, paths []string) (string, bool) {
 	return "", false
 }
 
-// What a pattern may be, because each alternative in braces multiplies the time
-// that matching takes.
+// Limits of a pattern, because each alternative in braces multiplies the time of matching.
 const (
 	maxPattern      = 1_000
 	maxAlternatives = 1_000
 )
 
-// tooWide reports whether a pattern could take too long to match.
+// tooWide reports whether matching a pattern could take too long.
 func tooWide(pattern string) bool {
 	n := 1
 	for _, group := range strings.Split(pattern, "{")[1:] {
@@ -258,8 +258,7 @@ func tooWide(pattern string) bool {
 	return len(pattern) > maxPattern
 }
 
-// directory reads the rules of a directory, each of which says in its front
-// matter when it holds.
+// directory reads the rules of a directory, whose front matter defines when they apply.
 func (s *Set) directory(l *loader, p place, dir, pattern string) {
 	names := p.list(dir, pattern)
 	if len(names) > maxFiles {
@@ -285,7 +284,7 @@ func (s *Set) directory(l *loader, p place, dir, pattern string) {
 			l.add(p, name, real, body, Always, "", 0)
 		case len(globs) > 0:
 			s.globbed = append(s.globbed, globbed{p, name, body, globs})
-		default: // who knows its name can name it
+		default: // it can be used by its name
 			s.skills = append(s.skills, Skill{
 				Kind: SkillKind, Name: strings.TrimSuffix(path.Base(name), path.Ext(name)), Description: description,
 				File: p.label + name, Own: p.own, Text: body, State: trust.Trusted, place: p, name: name, rule: true,
@@ -294,14 +293,14 @@ func (s *Set) directory(l *loader, p place, dir, pattern string) {
 	}
 }
 
-// loader collects rules. It tells no file twice.
+// loader collects rules. It includes no file twice.
 type loader struct {
 	out  ApplicableRules
-	seen map[string]bool // files, by where they really lie
-	open []string        // files whose imports are followed right now
+	seen map[string]bool // files, by their real paths
+	open []string        // files whose imports are being followed
 }
 
-// take reads a file, if it is there, and what it imports.
+// take reads a file, if it exists, and its imports.
 func (l *loader) take(p place, name string, why RuleReason, by string) { l.follow(p, name, why, by, 0) }
 
 func (l *loader) follow(p place, name string, why RuleReason, by string, depth int) {
@@ -326,7 +325,7 @@ func (l *loader) follow(p place, name string, why RuleReason, by string, depth i
 	}
 }
 
-// add adds a rule whose text is known, and what it imports after it.
+// add adds a rule whose text is known, followed by its imports.
 func (l *loader) add(p place, name, real, text string, why RuleReason, by string, depth int) {
 	key := p.label + real
 	text = strings.TrimSpace(text)
@@ -339,7 +338,7 @@ func (l *loader) add(p place, name, real, text string, why RuleReason, by string
 	}
 	l.seen[key] = true
 	if same := func(r Rule) bool { return r.Text == text }; slices.ContainsFunc(l.out.Rules, same) {
-		return // a copy says nothing new
+		return // a copy adds nothing
 	}
 	if !onlyImports(text) {
 		l.out.Rules = append(l.out.Rules, Rule{File: p.label + name, Own: p.own, Why: why, By: by, Text: text})

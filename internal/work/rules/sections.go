@@ -9,16 +9,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// Bytes of what is told. All files together share them.
+// Limits of the text in bytes. All files together share them.
 const (
 	alwaysBytes = 8_000
 	taskBytes   = 8_000
-	skillBytes  = 4_000 // of the list of skills
-	leastBytes  = 200   // of a file that is cut
+	skillBytes  = 4_000 // most bytes of the list of skills
+	leastBytes  = 200   // least bytes of a file that is cut
 )
 
-// fit cuts the longest of the rules so that all together have at most so many
-// bytes. Where even the least of each is too much, the first ones stay.
+// fit cuts the longest of the rules so that all together have at most so many bytes. If even
+// the least of each is too much, the first ones stay.
 func fit(all []Rule, bytes int) []Rule {
 	all = slices.Clone(all)
 	share := fairShare(all, bytes)
@@ -33,7 +33,7 @@ func fit(all []Rule, bytes int) []Rule {
 	return all
 }
 
-// fairShare returns the most bytes that each may have.
+// fairShare returns the limit for each rule.
 func fairShare(all []Rule, bytes int) int {
 	sizes := make([]int, len(all))
 	for i, r := range all {
@@ -49,13 +49,13 @@ func fairShare(all []Rule, bytes int) int {
 	return max(bytes, leastBytes) + maxFile
 }
 
-// Tokens returns about how many tokens a rule takes, and how many it has in full.
+// Tokens returns the estimated tokens of a rule, and of its full text.
 func (r Rule) Tokens() (told, whole int64) {
 	told = prompt.Tokens(r.Text)
 	return told, max(told, int64(r.Whole+2)/3)
 }
 
-// reason says why a rule holds, for people and models.
+// reason returns why a rule applies, for people and models.
 func (r Rule) reason() string {
 	switch r.Why {
 	case Directory:
@@ -73,9 +73,8 @@ func (r Rule) reason() string {
 	}
 }
 
-// Sections returns what is told of it. The user's own and the repository's are
-// apart, and each file stands in a fence of its own, so that none can speak for
-// another.
+// Sections returns the rules as prompt sections. The user's own and the repository's are
+// separate, and each file is in its own fence, so that none can imitate another.
 func (a ApplicableRules) Sections() []prompt.Section {
 	title := "Rules of the repository"
 	if a.task {
@@ -103,7 +102,7 @@ func (a ApplicableRules) Sections() []prompt.Section {
 	return []prompt.Section{own, theirs, list}
 }
 
-// section holds the rules of the user, or those of the repository.
+// section returns the section with the rules of the user, or those of the repository.
 func section(all []Rule, own bool) prompt.Section {
 	var s prompt.Section
 	cut := 0

@@ -14,22 +14,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// Kind says what something is that is invoked by its name.
+// Kind is the kind of a skill.
 type Kind string
 
 // The kinds.
 const (
-	SkillKind   Kind = "skill"   // told to an agent when a task names it or matches it
+	SkillKind   Kind = "skill"   // included for an agent when a task names it or matches it
 	CommandKind Kind = "command" // a prompt, of .claude/commands
 	AgentKind   Kind = "agent"   // a role, of .claude/agents
 )
 
-// Skill is something that is invoked by its name.
+// Skill is a text that is invoked by its name.
 type Skill struct {
 	Kind        Kind
 	Name        string
-	Description string // what it is for; empty: it is not offered, only taken by its name
-	File        string // as in [Rule]
+	Description string // its purpose; empty: it is not offered, only used by its name
+	File        string // path as in [Rule]
 	Own         bool
 	Text        string // the body
 	Tools       []string
@@ -37,24 +37,24 @@ type Skill struct {
 	State       trust.State
 
 	place  place
-	name   string   // in its place
-	whole  string   // the file, which is agreed to
-	paths  []string // it matches when one of these is worked on
+	name   string   // relative to its place
+	whole  string   // the whole file, which is trusted
+	paths  []string // patterns of files: the skill applies to work on these
 	manual bool     // only people invoke it
-	rule   bool     // it is a rule, which needs no trust
+	rule   bool     // a rule, which needs no trust
 }
 
 const (
 	maxName        = 64
 	maxDescription = 1024
-	leastWords     = 3 // of a description that a task must hold to match it
-	leastLetters   = 5 // of such a word
+	leastWords     = 3 // words of a description that a task must contain to match it
+	leastLetters   = 5 // least letters of such a word
 )
 
 var skillName = pattern.Lazy(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// skillsIn reads the skills of a directory: each is a directory with SKILL.md.
-// One with a name that is taken is refused: the repository's come first.
+// skillsIn reads the skills of a directory: each is a directory with SKILL.md. A skill whose
+// name exists already is refused: the repository's come first.
 func (s *Set) skillsIn(l *loader, p place, dir string) {
 	names := p.list(dir, "*/SKILL.md")
 	if len(names) > maxFiles {
@@ -129,7 +129,7 @@ func readSkill(p place, name string, kind Kind) (Skill, error) {
 	}, nil
 }
 
-// Items returns what of the repository somebody has to agree to before it is used.
+// Items returns the items of the repository that need trust before they are used.
 func (s *Set) Items() []trust.Item {
 	var items []trust.Item
 	for _, k := range s.skills {
@@ -140,8 +140,7 @@ func (s *Set) Items() []trust.Item {
 	return items
 }
 
-// judge says of each skill whether somebody agreed to it. The user's own, and
-// rules, need nobody.
+// judge sets whether each skill is trusted. The user's own, and rules, need no trust.
 func (s *Set) judge(repo string, book *trust.Store) error {
 	states := map[string]trust.State{}
 	if items := s.Items(); book != nil && len(items) > 0 {
@@ -164,7 +163,7 @@ func (s *Set) judge(repo string, book *trust.Store) error {
 	return nil
 }
 
-// Find returns what is invoked by a name.
+// Find returns the skill with a name.
 func (s *Set) Find(kind Kind, name string) (Skill, bool) {
 	if s == nil {
 		return Skill{}, false
@@ -176,10 +175,10 @@ func (s *Set) Find(kind Kind, name string) (Skill, bool) {
 	return s.skills[i], true
 }
 
-// All returns everything that is invoked by its name, whether it is trusted or not.
+// All returns all skills, trusted or not.
 func (s *Set) All() []Skill { return slices.Clone(s.skills) }
 
-// Expand returns the prompt that a command makes of its arguments.
+// Expand returns a command's prompt with its arguments.
 func (k Skill) Expand(arguments string) string {
 	if !strings.Contains(k.Text, "$ARGUMENTS") && arguments != "" {
 		return k.Text + "\n\n" + arguments
@@ -187,7 +186,7 @@ func (k Skill) Expand(arguments string) string {
 	return strings.ReplaceAll(k.Text, "$ARGUMENTS", arguments)
 }
 
-// fits says why a skill is to be told for a task, nothing where it is not.
+// fits returns why a skill applies to a task, or "".
 func (k Skill) fits(paths []string, words string) (RuleReason, string) {
 	if k.Kind != SkillKind {
 		return "", ""
@@ -212,8 +211,8 @@ func (k Skill) fits(paths []string, words string) (RuleReason, string) {
 	return "", ""
 }
 
-// named reports whether a text names a skill. A name that is a plain word needs
-// a mark, or every task that holds the word would name it.
+// named reports whether a text names a skill. A name that is a plain word needs a mark, or
+// every task that contains the word would name it.
 func named(name, text string) bool {
 	mark := `(?:[/$@])`
 	if strings.Contains(name, "-") {
@@ -224,11 +223,11 @@ func named(name, text string) bool {
 	return err == nil && found
 }
 
-// common are words that descriptions of skills hold, whatever they are about.
+// common are words in the descriptions of most skills.
 const common = " about after agent before between change could every files first guide other project should skill " +
 	"tests their there these thing using wants whenever where which while write writing "
 
-// wordsOf returns the words of a text that say what it is about.
+// wordsOf returns the specific words of a text.
 func wordsOf(text string) map[string]bool {
 	all := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && r < 0x80 }) {

@@ -1,5 +1,5 @@
-// Package specify lets agents write a spec of a goal: what researchers find out, the spec itself, and what is
-// weak in it.
+// Package specify lets agents write a spec of a goal: research reports, the spec itself, and
+// its critique.
 package specify
 
 import (
@@ -22,30 +22,30 @@ var specSchema []byte
 //go:embed report.json
 var reportSchema []byte
 
-// Schema returns the JSON Schema of what a specifier submits.
+// Schema returns the JSON Schema of a specifier's submission.
 func Schema() json.RawMessage { return compact(specSchema) }
 
-// ReportSchema returns the JSON Schema of what a researcher submits.
+// ReportSchema returns the JSON Schema of a researcher's submission.
 func ReportSchema() json.RawMessage { return compact(reportSchema) }
 
 func compact(data []byte) json.RawMessage {
 	var b bytes.Buffer
-	if json.Compact(&b, data) != nil { // a test reads it
+	if json.Compact(&b, data) != nil { // a test parses it
 		return data
 	}
 	return b.Bytes()
 }
 
-// maxTries is how often a spec goes back.
+// maxTries limits the submissions of a spec.
 const maxTries = 3
 
-// Topic is what a researcher looks into.
+// Topic is a topic of research.
 type Topic struct {
-	Name string // of its report
+	Name string // name of its report
 	Ask  string
 }
 
-// Topics are what is looked into before a spec is written.
+// Topics returns the topics of research before a spec is written.
 func Topics() []Topic {
 	return []Topic{
 		{"domain", "The domain: the words, rules and cases that whoever builds this must know, and what comparable programs do."},
@@ -54,13 +54,13 @@ func Topics() []Topic {
 	}
 }
 
-// Report is what a researcher found out.
+// Report is a researcher's report.
 type Report struct {
 	Topic string `json:"topic"`
 	Text  string `json:"text"`
 }
 
-// Question is what one session is asked.
+// Question is the question to one session.
 type Question struct {
 	Session nexus.SessionID
 	Role    nexus.Role
@@ -68,7 +68,7 @@ type Question struct {
 	Handin  json.RawMessage
 }
 
-// Ask has a session and returns what it submitted.
+// Ask runs a session and returns its submission.
 type Ask func(ctx context.Context, q Question) (json.RawMessage, error)
 
 // Research lets a researcher report on each topic.
@@ -90,9 +90,10 @@ func Research(ctx context.Context, goal string, ask Ask) (all []Report, err erro
 	return all, nil
 }
 
-// Write lets a specifier write the spec of a goal, and criticize it where it is deep. What is wrong with a spec
-// goes back to it, twice at most. If the critique comes to nothing, the spec is a standard one and the warning
-// says so; a spec that is interrupted in its critique comes with the error.
+// Write lets a specifier write the spec of a goal, and criticize it if it is deep. Problems
+// with a spec are returned to the specifier, twice at most. If the critique fails, the spec is
+// a standard one with a warning; a spec that is interrupted in its critique is returned with
+// the error.
 func Write(ctx context.Context, goal string, depth spec.Depth, reports []Report, ask Ask) (s spec.Spec, warning string, err error) {
 	brief := prompt.Spec{Goal: goal}
 	for _, r := range reports {
@@ -104,7 +105,7 @@ func Write(ctx context.Context, goal string, depth spec.Depth, reports []Report,
 	if err != nil || depth != spec.Deep {
 		return s, "", err
 	}
-	s.Depth = "" // the draft says nothing of it
+	s.Depth = "" // the draft's text does not depend on it
 	brief.Draft, brief.Wrong = string(spec.Markdown(s)), nil
 	better, err := settle(ctx, &brief, &n, ask, func(s spec.Spec) []string {
 		if len(s.Critique) > 0 {
@@ -123,7 +124,7 @@ func Write(ctx context.Context, goal string, depth spec.Depth, reports []Report,
 	return s, warning, err
 }
 
-// settle asks until the spec can be used. Wants says what else a usable spec lacks; nil: nothing.
+// settle asks until the spec is valid. Wants returns further problems; nil: none.
 func settle(ctx context.Context, brief *prompt.Spec, n *int, ask Ask, wants func(spec.Spec) []string) (spec.Spec, error) {
 	var problems []string
 	for range maxTries {
@@ -147,7 +148,7 @@ func settle(ctx context.Context, brief *prompt.Spec, n *int, ask Ask, wants func
 	return spec.Spec{}, unusable(nexus.Specifier, problems)
 }
 
-// unusable says that a role submitted something of no use.
+// unusable returns an error about a role's invalid submission.
 func unusable(role nexus.Role, problems []string) error {
 	return &nexus.Error{
 		Code: nexus.CodeNothingProposed, Message: fmt.Sprintf("the %s submitted nothing usable: %s", role, strings.Join(problems, "; ")),
@@ -155,7 +156,7 @@ func unusable(role nexus.Role, problems []string) error {
 	}
 }
 
-// submitted is what a specifier submits.
+// submitted is a specifier's submission.
 type submitted struct {
 	Title        string              `json:"title"`
 	Problem      string              `json:"problem"`
@@ -167,7 +168,7 @@ type submitted struct {
 	Critique     []string            `json:"critique"`
 }
 
-// Parse reads what a specifier submitted, numbers it, and says what is wrong with it.
+// Parse parses a specifier's submission, numbers it, and returns its problems.
 func Parse(data []byte) (spec.Spec, []string) {
 	var in submitted
 	if problems := agent.Decode(data, specSchema, &in); len(problems) > 0 {
@@ -186,7 +187,7 @@ func Parse(data []byte) (spec.Spec, []string) {
 	for i, text := range in.Assumptions {
 		s.Assumptions = append(s.Assumptions, spec.Assumption{ID: fmt.Sprintf("A-%d", i+1), Text: text})
 	}
-	read, problems := spec.Read(spec.Markdown(s)) // as a person would write it
+	read, problems := spec.Read(spec.Markdown(s)) // in the form that a person would write
 	var wrong []string
 	for _, p := range problems {
 		wrong = append(wrong, p.Text)

@@ -13,8 +13,8 @@ import (
 
 const aboutWidth = 120
 
-// About says in one line for people what a call is about: its path, command,
-// pattern or question. What could fool a terminal is escaped.
+// About describes a call in one line for people: its path, command, pattern or question.
+// Characters that could mislead in a terminal are escaped.
 func About(c llm.Call) string {
 	c = NormalizeCall(c)
 	var in struct {
@@ -45,7 +45,8 @@ func About(c llm.Call) string {
 	case "finish":
 		text = in.Summary
 	default:
-		if text = in.Path; strings.HasPrefix(c.Tool, "mcp__") { // of a server, whose words have no meaning of ours
+		// a server's tool, whose fields have other meanings
+		if text = in.Path; strings.HasPrefix(c.Tool, "mcp__") {
 			text = c.Tool + " " + string(c.Input)
 		}
 	}

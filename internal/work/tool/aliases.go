@@ -17,16 +17,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// fieldAliases are names that agents know from elsewhere for the fields of a tool:
-// for each field of ours, the others. Case, _ and - do not count. A name that
-// could mean two things, such as timeout in seconds or milliseconds, is not
-// among them: it is refused, and the right ones are named.
+// fieldAliases are names of a tool's fields that agents know from elsewhere: for each field of
+// ours, the others. Case, _ and - are ignored. An ambiguous name, such as timeout in seconds
+// or milliseconds, is not included: it is refused, and the right ones are named.
 type fieldAliases map[string][]string
 
-// dropped, as a field, holds names that say nothing which a tool needs to know.
+// dropped, as a field, contains names that a tool does not need.
 const dropped = ""
 
-// aliasesOf returns what is usual for a tool, nil for one that is called as it says.
+// aliasesOf returns the aliases of a tool, nil for one without.
 func aliasesOf(tool string) fieldAliases {
 	file := []string{"file_path", "file", "filename", "file_name", "target_file", "absolute_path", "relative_path"}
 	dir := []string{"directory", "dir", "dir_path", "directory_path", "target_directory", "folder", "file_path", "relative_workspace_path", "search_path"}
@@ -74,8 +73,8 @@ func aliasesOf(tool string) fieldAliases {
 	}
 }
 
-// equivalentTool returns the tool of ours for what others call so, empty for none.
-// It is named and not called: what a role may do is said by the names of tools.
+// equivalentTool returns our tool for another program's tool name, or "". It is named and not
+// called: a role's rights depend on the names of tools.
 func equivalentTool(name string) string {
 	for own, others := range map[string][]string{
 		"read_file":   {"read", "view", "cat", "open_file", "view_file"},
@@ -94,14 +93,14 @@ func equivalentTool(name string) string {
 	return ""
 }
 
-// bare is how names are compared.
+// bare returns a name in its form for comparisons.
 func bare(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
-// NormalizeCall returns a call with the names and forms of its tool, as the tool itself
-// and all that judges it read it; the call as it is where it needs no change or
-// makes no sense, which the tool then says.
+// NormalizeCall returns a call with the names and forms of its tool, as the tool itself and
+// all code that judges calls read it; the unchanged call if it needs no change or is invalid,
+// which the tool then reports.
 func NormalizeCall(c llm.Call) llm.Call {
 	if aliasesOf(c.Tool) == nil {
 		return c
@@ -122,7 +121,7 @@ func NormalizeCall(c llm.Call) llm.Call {
 	return c
 }
 
-// untyped reports whether a value may mean another type than it has.
+// untyped reports whether a value may stand for another type.
 func untyped(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -155,8 +154,8 @@ func schemaOf(tool string) *jsonschema.Schema {
 	return nil
 }
 
-// translate gives an input the names and forms of its tool. It reports whether
-// anything changed, or what it cannot tell. A nil schema tells no types.
+// translate changes an input to the names and forms of its tool. It reports whether anything
+// changed, or the ambiguity as an error. A nil schema has no types.
 func translate(tool string, schema *jsonschema.Schema, in map[string]any) (changed bool, err error) {
 	h := aliasesOf(tool)
 	if h == nil {
@@ -164,7 +163,8 @@ func translate(tool string, schema *jsonschema.Schema, in map[string]any) (chang
 	}
 	was := maps.Clone(in)
 	for key, value := range in {
-		if value == nil && (schema == nil || !slices.Contains(schema.Required, key)) { // how some say that they do not say it
+		// some agents write null for an unset field
+		if value == nil && (schema == nil || !slices.Contains(schema.Required, key)) {
 			delete(in, key)
 		}
 	}
@@ -184,8 +184,8 @@ func translate(tool string, schema *jsonschema.Schema, in map[string]any) (chang
 	return !reflect.DeepEqual(was, in), nil
 }
 
-// alike refuses two spellings of one name that say different things, and drops
-// the second where they say the same.
+// alike refuses two spellings of one name with different values, and drops the second if the
+// values are equal.
 func alike(in map[string]any) error {
 	first := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(in)) {
@@ -202,7 +202,7 @@ func alike(in map[string]any) error {
 	return nil
 }
 
-// rename gives fields their names.
+// rename changes fields to their names in the tool.
 func (h fieldAliases) rename(tool string, in map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(in)) {
 		field, known := h.field(key)
@@ -222,7 +222,7 @@ func (h fieldAliases) rename(tool string, in map[string]any) error {
 	return nil
 }
 
-// field returns the field that a name means.
+// field returns the field for a name.
 func (h fieldAliases) field(name string) (string, bool) {
 	for _, field := range slices.Sorted(maps.Keys(h)) {
 		if field != dropped && bare(field) == bare(name) {
@@ -237,7 +237,7 @@ func (h fieldAliases) field(name string) (string, bool) {
 	return "", false
 }
 
-// spoken understands fields that mean something to ours in other words.
+// spoken translates fields that express a field of ours in another way.
 func spoken(tool string, in map[string]any) error {
 	at := func(names ...string) (key string) {
 		for _, k := range slices.Sorted(maps.Keys(in)) {
@@ -247,7 +247,7 @@ func spoken(tool string, in map[string]any) error {
 		}
 		return key
 	}
-	gone := func(key string, value any) { // says the same as leaving it out
+	gone := func(key string, value any) { // equal to omitting it
 		if key != "" && in[key] == value {
 			delete(in, key)
 		}
@@ -292,7 +292,7 @@ func spoken(tool string, in map[string]any) error {
 	return nil
 }
 
-// ranged understands lines from and to, as a pair or as two fields.
+// ranged translates a range of lines, as a pair or as two fields.
 func ranged(in map[string]any, pair, end, start string) error {
 	if pair != "" {
 		list, _ := in[pair].([]any)
@@ -325,8 +325,8 @@ func ranged(in map[string]any, pair, end, start string) error {
 	return nil
 }
 
-// shaped understands values in another form: one edit for a list of one, the
-// words of a command for a command.
+// shaped translates values in another form: one edit for a list of one, the words of a command
+// for a command.
 func shaped(tool string, in map[string]any) error {
 	switch tool {
 	case "edit_file":
@@ -346,7 +346,7 @@ func shaped(tool string, in map[string]any) error {
 	return nil
 }
 
-// oneEdit puts an edit that stands on its own into the list of edits.
+// oneEdit moves a single edit into the list of edits.
 func oneEdit(in map[string]any) error {
 	h := aliasesOf("edit_file")
 	list, listed := in["edits"].([]any)
@@ -380,7 +380,7 @@ func oneEdit(in map[string]any) error {
 	list = slices.Clone(list)
 	for i, one := range list {
 		if one, ok := one.(map[string]any); ok {
-			one = maps.Clone(one) // what was said stays what it was
+			one = maps.Clone(one) // the caller's value stays unchanged
 			if err := h.rename("edit_file", one); err != nil {
 				return err
 			}
@@ -397,7 +397,7 @@ func spelled(words []any) any {
 	for i, w := range words {
 		text, ok := w.(string)
 		if !ok {
-			return words // no command, as the schema says
+			return words // not a command, which the schema reports
 		}
 		texts[i] = text
 	}
@@ -422,7 +422,7 @@ func anys(texts []string) []any {
 	return all
 }
 
-// number returns the number that a text is, and anything else as it is.
+// number returns a text's number, and any other value unchanged.
 func number(v any) any {
 	if text, ok := v.(string); ok && len(text) < 30 {
 		if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
@@ -432,8 +432,8 @@ func number(v any) any {
 	return v
 }
 
-// fits gives values the types of a schema where they can mean nothing else, and
-// says which fields there are where one is unknown.
+// fits converts unambiguous values to the types of a schema, and lists the existing fields if
+// one is unknown.
 func fits(what string, schema *jsonschema.Schema, in map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(in)) {
 		p := schema.Properties[key]
@@ -465,7 +465,7 @@ func fits(what string, schema *jsonschema.Schema, in map[string]any) error {
 	return nil
 }
 
-// fields says what a tool takes.
+// fields lists the fields of a tool.
 func fields(what string, schema *jsonschema.Schema) string {
 	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(schema.Properties)), func(name string) bool { return slices.Contains(schema.Required, name) })
 	text := what + " takes " + strings.Join(schema.Required, ", ")

@@ -8,13 +8,12 @@ import (
 
 const (
 	maxQuoted      = 6   // lines of the middle that are quoted
-	maxQuotedWidth = 160 // bytes of each
+	maxQuotedWidth = 160 // most bytes of each
 )
 
-// cutMiddle returns a text in little more than most bytes. What it leaves out is
-// told in the middle: where it is, how much, and which of its lines look like
-// something went wrong. More says where all of it can be read, empty where
-// nowhere.
+// cutMiddle returns a text cut to little more than most bytes. A note in the middle describes
+// the omitted part: its position, its size, and its lines that look like errors. More is where
+// all of it can be read, "" if nowhere.
 func cutMiddle(text string, most int, more string) string {
 	if len(text) <= most {
 		return text
@@ -53,7 +52,7 @@ func cutMiddle(text string, most int, more string) string {
 	return b.String()
 }
 
-// quoteTrouble quotes the lines that look like something went wrong.
+// quoteTrouble quotes the lines that look like errors.
 func quoteTrouble(text string, first int) string {
 	wrong := regexp.MustCompile(`(?i)\b(?:error|errors|fail|fails|failed|failure|panic|fatal|exception|traceback|undefined|denied|warning|segmentation|assertion)\b|--- FAIL|^E  |\berror\[`)
 	var told []string

@@ -92,9 +92,9 @@ func editFile(e Env) Tool {
 	}
 }
 
-// ignoredNote returns what an agent has to know about a file that it wrote and that
-// git leaves out: neither the gates nor anybody else will see it. Empty for any
-// other file, and where the rules cannot be read: the file is written all the same.
+// ignoredNote returns a note for an agent about a file that it wrote and that git ignores:
+// neither the gates nor any other session will see it. It is "" for any other file, and if the
+// rules cannot be read: the file is written all the same.
 func (e Env) ignoredNote(ctx context.Context, name string, failed error) string {
 	if failed != nil || e.Ignored == nil {
 		return ""
@@ -157,8 +157,8 @@ func searchCode(e Env) Tool {
 	}
 }
 
-// finder returns what looks through the tree, or the cache that a path is in.
-// With a box it has ripgrep's help in the tree.
+// finder returns a finder for the tree, or for the cache that contains a path. With a box it
+// uses ripgrep in the tree.
 func (e Env) finder(at string) files.Finder {
 	f := files.Finder{Tree: e.tree.At(at)}
 	if e.Box != nil && !f.Tree.Apart() {

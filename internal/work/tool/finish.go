@@ -34,44 +34,42 @@ func ask(e Env) Tool {
 	}
 }
 
-// message is what finish takes where the work lands as a commit, with the
-// length of a subject twice: models are shown descriptions and no bounds.
+// message are the fields of finish for work that lands as a commit, with the length of a
+// subject twice: models see descriptions and no limits.
 const message = `,"subject":{"type":"string","maxLength":%[1]d,"description":"of the commit: imperative, %[1]d characters"}`
 
-// claims is what finish takes where tests of criteria are named.
+// claims are the fields of finish for tests of criteria.
 const claims = `,"checks":{"type":"array","maxItems":20,"description":"one for each criterion for which the brief asks for a check","items":{"type":"object","properties":{` +
 	`"criterion":{"type":"integer","minimum":1},"test":{"type":"string","maxLength":200},"file":{"type":"string","maxLength":500},` +
 	`"command":{"type":"string","maxLength":500,"description":"runs that test alone"},"why":{"type":"string","maxLength":500,"description":"why no machine can check it"}},` +
 	`"required":["criterion"],"additionalProperties":false}}`
 
-// explains is what finish takes where an agent may write.
+// explains are the fields of finish for agents that may write.
 const explains = `,"explains":{"type":"array","maxItems":200,"description":"deletions and rewrites beyond the task, by path",` +
 	`"items":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":1000},"why":{"type":"string","minLength":1,"maxLength":1000}},` +
 	`"required":["name","why"],"additionalProperties":false}}`
 
-// learned is what finish takes where the repository's memory is kept; see
-// [episode.Learned], which reads it as well as it can.
+// learned are the fields of finish for the repository's memory; see [memoryentry.Learned], which
+// parses them leniently.
 const learned = `,"learned":{"type":"array","description":"up to 3 facts that the next agent here needs and the code does not show; usually none",` +
 	`"items":{"type":"object","properties":{"kind":{"type":"string","description":"decision, pattern, gotcha, fix or review"},"text":{"type":"string"},` +
 	`"files":{"type":"array","items":{"type":"string"}},"symbols":{"type":"array","items":{"type":"string"}}},"required":["kind","text"]}}`
 
-// answers is what finish takes where findings may be told later: what tells them
-// says how they are answered, and what is odd is read as well as it can be.
+// answers are the fields of finish for answers to later findings: the message with the
+// findings explains the form, and invalid answers are parsed leniently.
 const answers = `,"answers":{"type":"array","items":{"type":"object"}}`
 
-// SubjectLength is the most characters of the subject of a commit.
+// SubjectLength limits the characters of a commit's subject.
 const SubjectLength = 72
 
-// Submission is what an agent submits that has no schema of its own. The zero
-// Submission says nothing.
+// Submission is the submission of a role without its own schema. The zero Submission is empty.
 type Submission struct {
-	Subject  string              `json:"subject"` // of the commit; empty: it names none
+	Subject  string              `json:"subject"` // subject of the commit; empty: none
 	Summary  string              `json:"summary"` // body of the commit
 	Explains []nexus.Explanation `json:"explains"`
 }
 
-// Answers returns what a submission answers to findings. It forgives how that is
-// written.
+// Answers returns a submission's answers to findings. It parses them leniently.
 func Answers(handin []byte) []nexus.Answer {
 	var h struct {
 		Answers []struct {
@@ -91,14 +89,15 @@ func Answers(handin []byte) []nexus.Answer {
 			all = append(all, nexus.Answer{Comment: id, Status: nexus.Reply(replied(a.Status)), Why: short(strings.TrimSpace(cmp.Or(a.Why, a.Reason)))})
 			continue
 		}
-		number, _ := strconv.Atoi(strings.Trim(fmt.Sprint(a.Finding), "#. ")) // none stands for all of them
+		// a finding without a number stands for all of them
+		number, _ := strconv.Atoi(strings.Trim(fmt.Sprint(a.Finding), "#. "))
 		all = append(all, nexus.Answer{Finding: max(0, number), Status: status(a.Status), Why: short(strings.TrimSpace(a.Why))})
 	}
 	return all
 }
 
-// commentID returns the name of the comment that is answered: c1, "C 1", "#c1". It may be
-// where the number of a finding is.
+// commentID returns the ID of the answered comment: c1, "C 1", "#c1". It may be in the field
+// of a finding's number.
 func commentID(comment, finding any) string {
 	for _, v := range []any{comment, finding} {
 		id := strings.ToLower(strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", ""), "#."))
@@ -109,7 +108,7 @@ func commentID(comment, finding any) string {
 	return ""
 }
 
-// replied returns the reply to a comment that a word stands for. What is unknown asks back.
+// replied returns the reply to a comment for a word. An unknown word is a question.
 func replied(word string) nexus.CommentReply {
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case "fixed", "done", "fix", "resolved":
@@ -123,7 +122,7 @@ func replied(word string) nexus.CommentReply {
 	}
 }
 
-// status returns the reply that a word stands for.
+// status returns the reply for a word.
 func status(word string) nexus.Reply {
 	word = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(word)))
 	switch word {
@@ -137,7 +136,7 @@ func status(word string) nexus.Reply {
 	return nexus.Reply(short(word))
 }
 
-// short cuts what an answer says.
+// short cuts the text of an answer.
 func short(text string) string {
 	const most = 1000
 	if len(text) > most {
@@ -149,10 +148,10 @@ func short(text string) string {
 // Message returns the subject and the summary as one text.
 func (s Submission) Message() string { return strings.TrimSpace(s.Subject + "\n\n" + s.Summary) }
 
-// ParseSubmission returns what was submitted, nothing where it cannot be read.
+// ParseSubmission returns a submission, empty if it cannot be parsed.
 func ParseSubmission(handin []byte) Submission {
 	var s Submission
-	if json.Unmarshal(handin, &s) != nil { // the tool checked it; what is odd says nothing
+	if json.Unmarshal(handin, &s) != nil { // the tool checked it; an invalid field is ignored
 		return Submission{}
 	}
 	return s
@@ -175,7 +174,8 @@ func finish(e Env) Tool {
 		if e.Recall {
 			more += learned
 		}
-		schema = json.RawMessage(strings.Replace(string(schema), `},"required":`, more+`},"required":`, 1)) // at once: both have fields that are required
+		// at once: both have required fields
+		schema = json.RawMessage(strings.Replace(string(schema), `},"required":`, more+`},"required":`, 1))
 	}
 	return Tool{
 		Name:        "finish",

@@ -51,8 +51,8 @@ func gitTool(e Env) Tool {
 	}
 }
 
-// named returns the path that an argument of git names, as far as it names one:
-// behind a commit, or behind the lines of a range.
+// named returns the path in an argument of git, if there is one: after a commit, or after a
+// range of lines.
 func named(a string) string {
 	if _, name, ok := strings.Cut(a, ":"); ok {
 		a = name
@@ -63,13 +63,12 @@ func named(a string) string {
 }
 
 const (
-	graph      = `^(?:[|*\\/_ ]*[|*\\/_] )?`   // what --graph draws before a line
-	commitLine = graph + `commit [0-9a-f]{7,}` // begins what git says about the next commit
-	changeLine = graph + `(diff --.*)`         // begins what it says about the next file
+	graph      = `^(?:[|*\\/_ ]*[|*\\/_] )?`   // the drawing of --graph before a line
+	commitLine = graph + `commit [0-9a-f]{7,}` // begins the text about the next commit
+	changeLine = graph + `(diff --.*)`         // begins the text about the next file
 )
 
-// cut leaves out of what git shows the changes of files that agents are not
-// shown.
+// cut removes the changes of hidden files from the output of git.
 func (l *hiddenPaths) cut(text string) string {
 	if l == nil || !strings.Contains(text, "diff --") {
 		return text
@@ -105,8 +104,8 @@ func (l *hiddenPaths) cut(text string) string {
 	return out.String()
 }
 
-// changed returns the file that the head of a change names: the one of the two
-// that is hidden, where they differ.
+// changed returns the file in the header of a change: the hidden one of the two, if they
+// differ.
 func (l *hiddenPaths) changed(head string) string {
 	_, names, _ := strings.Cut(strings.TrimRight(head, "\n"), " --")
 	_, names, _ = strings.Cut(names, " ")

@@ -12,9 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// IgnoreRule says what agents may write of a tree: nothing that .nexusignore keeps
-// from them, and no file of that name, in any directory, whether there is one or
-// not. A command would not ask.
+// IgnoreRule returns a rule that forbids agents to write in a tree: files that .nexusignore
+// hides, and files of that name, in any directory, existing or not. A command would not ask.
 func IgnoreRule(root *os.Root, hidden files.HiddenRules) func(name string) error {
 	return func(name string) error {
 		if path.Base(name) == files.IgnoreFile {
@@ -27,7 +26,7 @@ func IgnoreRule(root *os.Root, hidden files.HiddenRules) func(name string) error
 	}
 }
 
-// BothRules returns the rule that allows what two rules allow; nil allows all.
+// BothRules returns a rule that allows a file if both rules do; nil allows all.
 func BothRules(a, b func(name string) error) func(name string) error {
 	switch {
 	case a == nil:
@@ -38,7 +37,7 @@ func BothRules(a, b func(name string) error) func(name string) error {
 	return func(name string) error { return cmp.Or(a(name), b(name)) }
 }
 
-// BothUndos returns what takes back what two of its kind do; the second may be nil.
+// BothUndos returns a function that calls two undo functions; the second may be nil.
 func BothUndos(a, b func(context.Context) ([]string, error)) func(context.Context) ([]string, error) {
 	if b == nil {
 		return a
@@ -50,15 +49,15 @@ func BothUndos(a, b func(context.Context) ([]string, error)) func(context.Contex
 	}
 }
 
-// Breaches returns the files that are against a rule.
+// Breaches returns the files that violate a rule.
 func Breaches(files []string, rule func(name string) error) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(name string) bool { return rule == nil || rule(name) == nil })
 }
 
-// UndoneFiles gathers what was taken back in a stretch of a conversation.
+// UndoneFiles collects the undone changes in a stretch of a conversation.
 type UndoneFiles struct{ files map[string]bool }
 
-// Add notes files.
+// Add adds files.
 func (u *UndoneFiles) Add(files []string) {
 	for _, f := range files {
 		if u.files == nil {
@@ -68,7 +67,7 @@ func (u *UndoneFiles) Add(files []string) {
 	}
 }
 
-// Files returns what was noted, sorted.
+// Files returns the collected files, sorted.
 func (u *UndoneFiles) Files() []string {
 	var all []string
 	for f := range u.files {

@@ -18,7 +18,7 @@ import (
 
 const (
 	maxHiddenPaths = 2000 // files and directories that are hidden from a command
-	maxSaid        = 5    // of those that are explained at once
+	maxSaid        = 5    // files that are explained at once
 )
 
 // hiddenPaths are the files of a tree that commands may not open.
@@ -26,19 +26,18 @@ type hiddenPaths struct {
 	env   Env
 	rules files.HiddenRules
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	found files.HiddenFound
-	was   []os.FileInfo // of the files, when they were found
-	born  []time.Time   // when they were made; zero where nobody knows
+	was   []os.FileInfo // state of each file when it was found
+	born  []time.Time   // creation times; zero if unknown
 	done  bool
-	back  []string // what was moved back and is not reported yet
+	back  []string // files that were moved back and not reported yet
 }
 
 func newHiddenPaths(e Env) *hiddenPaths { return &hiddenPaths{env: e, rules: e.Hidden} }
 
-// paths returns what a command is not to open. The tree is looked through for
-// the first command, and whenever one of the files is not where it was: a
-// command may have moved it.
+// paths returns the paths that a command must not open. The tree is searched before the first
+// command, and again if one of the files is not at its place: a command may have moved it.
 func (l *hiddenPaths) paths() []string {
 	if l == nil || l.env.Root == nil {
 		return nil
@@ -46,7 +45,7 @@ func (l *hiddenPaths) paths() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.done || l.moved() {
-		l.restore() // what still runs in the background may have moved them
+		l.restore() // a background command may have moved them
 		l.scanTree()
 	}
 	return l.named(func(files.HiddenFile) bool { return true })
@@ -63,7 +62,7 @@ func (l *hiddenPaths) named(which func(files.HiddenFile) bool) []string {
 	return all
 }
 
-// why says why agents are not shown a file, nothing where they are.
+// why returns why a file is hidden from agents, or "".
 func (l *hiddenPaths) why(name string) string {
 	if l == nil || name == "" || name == "." {
 		return ""
@@ -71,7 +70,7 @@ func (l *hiddenPaths) why(name string) string {
 	if why := l.rules.Name(name); why != "" {
 		return why
 	}
-	if l.env.Root != nil && l.rules.Ignored(l.env.Root, name) { // also one that is there no more
+	if l.env.Root != nil && l.rules.Ignored(l.env.Root, name) { // even if it no longer exists
 		return files.WhyIgnored
 	}
 	l.paths()
@@ -85,7 +84,7 @@ func (l *hiddenPaths) why(name string) string {
 	return ""
 }
 
-// moved reports whether a file is not where it was found.
+// moved reports whether a file is no longer at its place.
 func (l *hiddenPaths) moved() bool {
 	linked := map[string]bool{}
 	for i, f := range l.found.Files {
@@ -97,8 +96,8 @@ func (l *hiddenPaths) moved() bool {
 	return false
 }
 
-// restoreMoved takes back that a command moved what .nexusignore names away from its place,
-// with the directory that it is in, and returns what is there again.
+// restoreMoved undoes a command's move of files that .nexusignore names, with their
+// directories, and returns the restored paths.
 func (l *hiddenPaths) restoreMoved() []string {
 	if l == nil || l.env.Root == nil || !l.env.Writes {
 		return nil
@@ -115,8 +114,8 @@ func (l *hiddenPaths) restoreMoved() []string {
 	return slices.Compact(back)
 }
 
-// restore looks for what .nexusignore names and is elsewhere now, where it would not be
-// hidden, and moves it back. The caller holds mu.
+// restore finds files that .nexusignore names and that are elsewhere now, where they would not
+// be hidden, and moves them back. The caller holds mu.
 func (l *hiddenPaths) restore() {
 	var gone []int
 	linked := map[string]bool{}
@@ -133,7 +132,7 @@ func (l *hiddenPaths) restore() {
 		switch {
 		case name == ".git" && d.IsDir():
 			return fs.SkipDir
-		case err != nil || name == ".git": // nothing to be read there; it may be a file
+		case err != nil || name == ".git": // not readable; it may be a file
 			return nil //nolint:nilerr // the others are looked at nevertheless
 		}
 		info, err := l.env.Root.Lstat(name)
@@ -154,8 +153,8 @@ func (l *hiddenPaths) restore() {
 	})
 }
 
-// same reports whether the i-th file is what has this name now. That both have one number
-// does not say so: a new file gets the number of one that was deleted.
+// same reports whether the i-th file now has this name. An equal inode number is no proof: a
+// new file gets the number of a deleted one.
 func (l *hiddenPaths) same(i int, name string, info os.FileInfo) bool {
 	if !os.SameFile(info, l.was[i]) {
 		return false
@@ -164,16 +163,16 @@ func (l *hiddenPaths) same(i int, name string, info os.FileInfo) bool {
 	return untouched || !l.born[i].IsZero() && l.born[i].Equal(disk.Born(l.at(name)))
 }
 
-// at returns where a file is.
+// at returns the current path of a file.
 func (l *hiddenPaths) at(name string) string {
 	return filepath.Join(l.env.Dir, filepath.FromSlash(name))
 }
 
-// aside is where something is while its place is made free.
+// aside is the temporary path of a file while its place is freed.
 const aside = ".nexus-put-back"
 
-// move moves a file or directory to its place again. What is in the way goes: nobody could
-// read it there.
+// move moves a file or directory back to its place. Another file in its place is removed: it
+// was not readable there.
 func (l *hiddenPaths) move(from, to string) error {
 	root := l.env.Root
 	if within(from, to) || within(to, from) {
@@ -206,8 +205,8 @@ func (l *hiddenPaths) move(from, to string) error {
 // within reports whether a path is below another one.
 func within(name, dir string) bool { return strings.HasPrefix(name, dir+"/") }
 
-// placed returns what is at a place itself, and not behind a link in place of one of its
-// directories. Linked keeps which directories are links.
+// placed returns the file at a path itself, and not behind a link that replaces one of its
+// directories. Linked caches which directories are links.
 func (l *hiddenPaths) placed(name string, linked map[string]bool) (os.FileInfo, error) {
 	for at, c := range name {
 		if c != '/' {
@@ -227,8 +226,8 @@ func (l *hiddenPaths) placed(name string, linked map[string]bool) (os.FileInfo, 
 	return l.env.Root.Lstat(name)
 }
 
-// HiddenPathRestorer looks at what .nexusignore names in a tree, and returns what takes back that
-// somebody who writes to the tree itself moves it elsewhere.
+// HiddenPathRestorer finds the files that .nexusignore names in a tree, and returns a function
+// that undoes their moves by programs that write to the tree directly.
 func HiddenPathRestorer(e Env) func() []string {
 	l := newHiddenPaths(e)
 	l.paths()
@@ -242,7 +241,7 @@ func (l *hiddenPaths) scanTree() {
 	}
 	l.was, l.born = nil, nil
 	for _, f := range l.found.Files {
-		info, _ := l.env.Root.Lstat(f.Name) // one that is gone is looked for again
+		info, _ := l.env.Root.Lstat(f.Name) // a missing one is searched for again
 		l.was, l.born = append(l.was, info), append(l.born, disk.Born(l.at(f.Name)))
 	}
 	if l.env.Learn != nil {
@@ -252,8 +251,7 @@ func (l *hiddenPaths) scanTree() {
 	}
 }
 
-// explain says why a command could not open something, where its output says
-// that it could not.
+// explain returns why a command could not open something, if its output reports that.
 func (l *hiddenPaths) explain(output string) string {
 	if l == nil || !strings.Contains(strings.ToLower(output), "denied") && !strings.Contains(output, "EACCES") {
 		return ""
@@ -270,8 +268,8 @@ func (l *hiddenPaths) explain(output string) string {
 	return text
 }
 
-// redactHidden takes out of what a command printed what it quotes of files that .nexusignore hides
-// from agents, where commands can open them: if the command or its output names the file.
+// redactHidden removes from a command's output quotes of files that .nexusignore hides from
+// agents and that commands can open: if the command or its output names the file.
 func (e Env) redactHidden(command, output string) string {
 	if e.Root == nil || e.Box == nil || e.Box.HidesHost() {
 		return output
@@ -281,11 +279,10 @@ func (e Env) redactHidden(command, output string) string {
 	return output
 }
 
-// commandsBlockedReason says why no command may run, nothing where one may: it could open what is
-// to be hidden from it.
+// commandsBlockedReason returns why no command may run, or "": it could open hidden files.
 func (l *hiddenPaths) commandsBlockedReason() string {
 	if l == nil || l.env.Root == nil || l.env.Box == nil || !l.env.Box.HidesHost() {
-		return "" // nothing is hidden from commands there
+		return "" // no file is hidden from commands there
 	}
 	l.paths()
 	l.mu.Lock()
@@ -299,8 +296,8 @@ func (l *hiddenPaths) commandsBlockedReason() string {
 	return ""
 }
 
-// Hidden returns what no program of an agent is to open. It is an error where that
-// cannot be had, so that none may run.
+// Hidden returns the paths that no program of an agent may open. If it fails, no program may
+// run.
 func (s *Set) Hidden() ([]string, error) {
 	if why := s.env.lids.commandsBlockedReason(); why != "" {
 		return nil, errors.New(why + "; " + wayBeyond)
@@ -310,9 +307,8 @@ func (s *Set) Hidden() ([]string, error) {
 
 const wayBeyond = "people can name whole directories in .nexusignore, or move them out of the repository"
 
-// Secrets returns those of the hidden files that hold secrets: what only
-// .nexusignore keeps from agents is still code, which has to be understood to
-// say what code means.
+// Secrets returns those of the hidden files that contain secrets: files that only .nexusignore
+// hides from agents are still code, which language servers need to read.
 func (s *Set) Secrets() []string {
 	l := s.env.lids
 	l.paths()

@@ -26,17 +26,16 @@ func resolve(schema json.RawMessage) (*jsonschema.Resolved, error) {
 	return s.Resolve(nil)
 }
 
-// bounds are words of a schema that only say what is checked anyway.
+// bounds matches the parts of a schema that are only for validation.
 var bounds = pattern.Lazy(`,"(?:additionalProperties":false|(?:min|max)(?:Length|Items|imum)":\d+)`)
 
-// lean returns a schema as models are shown it: every request carries it, and
-// what a call breaks it is told.
+// lean returns a schema in its form for models: every request contains it, and violations are
+// reported.
 func lean(schema json.RawMessage) json.RawMessage { return bounds().ReplaceAll(schema, nil) }
 
-// check reads an input, or reports what is wrong with it. It returns it with
-// the names of the tool itself, whatever the model called them. One that passes
-// means the same to every reader: no key is there twice, and none is there that
-// the schema does not name exactly.
+// check validates an input, or returns its problems. It returns the input with the names of
+// the tool itself, whatever the model called them. A valid input means the same to every
+// reader: no key occurs twice, and all are exactly those of the schema.
 func check(tool string, schema *jsonschema.Resolved, input json.RawMessage) (map[string]any, json.RawMessage, error) {
 	object, err := parse(input)
 	if err != nil {
@@ -58,8 +57,8 @@ func check(tool string, schema *jsonschema.Resolved, input json.RawMessage) (map
 	return object, input, nil
 }
 
-// Fit returns an input with the names that the schema has, if it fits the
-// schema of what a session submits. An error says what does not fit, for a model.
+// Fit returns an input with the names of the schema, if it fits the schema of a session's
+// submission. An error explains the mismatch to a model.
 func Fit(schema, input json.RawMessage) (json.RawMessage, error) {
 	s, err := resolve(schema)
 	if err != nil {
@@ -69,15 +68,14 @@ func Fit(schema, input json.RawMessage) (json.RawMessage, error) {
 	return fits, err
 }
 
-// plain returns the end of a validation error, which is what a model can act
-// on.
+// plain returns the end of a validation error, which is the useful part for a model.
 func plain(err error) string {
 	s := err.Error()
 	s = strings.TrimPrefix(s, "validating root: ")
 	return strings.ReplaceAll(s, "validating /properties/", "in ")
 }
 
-// parse reads one JSON object strictly.
+// parse parses one JSON object strictly.
 func parse(input []byte) (map[string]any, error) {
 	if len(input) > maxInput {
 		return nil, fmt.Errorf("it has %d bytes, the maximum is %d", len(input), maxInput)
@@ -96,7 +94,7 @@ func parse(input []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// decode reads a checked input into its type.
+// decode decodes a checked input into its type.
 func decode[T any](input json.RawMessage) (T, error) {
 	var v T
 	d := json.NewDecoder(bytes.NewReader(input))

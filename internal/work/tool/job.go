@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/job"
 )
 
-const firstWords = time.Second // for what a command in the background says at once
+const firstWords = time.Second // wait for the first output of a background command
 
 func jobTool(e Env) Tool {
 	return Tool{
@@ -69,14 +69,14 @@ func (e Env) start(ctx context.Context, command string, judged nexus.Judgement) 
 
 var errEnough = errors.New("waited for long enough")
 
-// await waits until a job says something new, ends, or it has been enough.
+// await waits until a job has new output, ends, or the limit is over.
 func (e Env) await(ctx context.Context, j *job.Job, limit time.Duration) {
 	ctx, stop := context.WithTimeoutCause(ctx, limit, errEnough)
 	defer stop()
 	j.WaitForOutput(ctx)
 }
 
-// said returns what is new of a job.
+// said returns the new output of a job.
 func (e Env) said(j *job.Job) string {
 	out, lost := j.Read()
 	var b strings.Builder

@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// read reads one JSON value strictly, as [encoding/json] would but for keys
-// that are there twice, which it refuses. It goes through a text once, where a
-// [json.Decoder] does several times: the content of a file is most of a call.
+// read parses one JSON value strictly, like [encoding/json] except for duplicate keys, which
+// it refuses. It passes over the text once, while a [json.Decoder] does several times: the
+// content of a file is most of a call.
 func read(text []byte) (any, error) {
 	r := reader{text: text}
 	value, err := r.value(0)
@@ -27,13 +27,13 @@ func read(text []byte) (any, error) {
 	return value, nil
 }
 
-// reader is a JSON text, read up to a byte.
+// reader is a JSON text with a read position.
 type reader struct {
 	text []byte
 	at   int
 }
 
-// next returns the next byte that is no space, without taking it; 0 at the end.
+// next returns the next byte that is no space, without consuming it; 0 at the end.
 func (r *reader) next() byte {
 	for ; r.at < len(r.text); r.at++ {
 		switch c := r.text[r.at]; c {
@@ -45,7 +45,7 @@ func (r *reader) next() byte {
 	return 0
 }
 
-// take takes a byte, which has to be that one.
+// take consumes a byte, which must be c.
 func (r *reader) take(c byte) error {
 	if r.next() != c || r.at == len(r.text) {
 		return r.odd("wants " + strconv.QuoteRune(rune(c)))
@@ -54,7 +54,7 @@ func (r *reader) take(c byte) error {
 	return nil
 }
 
-// odd says what is at the next byte.
+// odd returns an error about the next byte.
 func (r *reader) odd(wants string) error {
 	if r.at >= len(r.text) {
 		return io.ErrUnexpectedEOF
@@ -88,7 +88,7 @@ func (r *reader) object(depth int) (any, error) {
 		if err != nil {
 			return err
 		}
-		fold := strings.ToLower(strings.ToUpper(key)) // as a reader would that ignores case
+		fold := strings.ToLower(strings.ToUpper(key)) // like a reader that ignores case
 		if folded[fold] {
 			return fmt.Errorf("the key %q is given twice", key)
 		}
@@ -111,7 +111,7 @@ func (r *reader) list(depth int) (any, error) {
 	return list, err
 }
 
-// members reads what is between an opening byte and its closing one.
+// members parses the text between an opening byte and its closing one.
 func (r *reader) members(end byte, member func() error) error {
 	r.at++
 	if r.next() == end {
@@ -134,7 +134,7 @@ func (r *reader) members(end byte, member func() error) error {
 	}
 }
 
-// string reads a string. A half of a surrogate pair stands for U+FFFD.
+// string parses a string. A half of a surrogate pair becomes U+FFFD.
 func (r *reader) string() (string, error) {
 	r.at++
 	from, end, plain := r.at, r.at, true
@@ -142,7 +142,7 @@ func (r *reader) string() (string, error) {
 		switch c := r.text[end]; {
 		case c == '\\':
 			plain = false
-			end++ // what follows it is not the end
+			end++ // the next character is not the end
 		case c < ' ':
 			r.at = end
 			return "", r.odd("must be written as an escape")
@@ -176,10 +176,10 @@ func (r *reader) string() (string, error) {
 	return b.String(), nil
 }
 
-// escapes are the letters of short escapes, and what they stand for.
+// escapes are the letters of short escapes, and escaped their values.
 const escapes, escaped = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 
-// escape reads an escape, which begins at its backslash.
+// escape parses an escape, which begins at its backslash.
 func (r *reader) escape() (rune, error) {
 	if r.at+1 >= len(r.text) {
 		return 0, io.ErrUnexpectedEOF
@@ -223,7 +223,7 @@ func (r *reader) unit(at int) (rune, bool) {
 	return n, true
 }
 
-// plain reads a number or one of the words.
+// plain parses a number, true, false or null.
 func (r *reader) plain() (any, error) {
 	n := 0
 	for r.at+n < len(r.text) && !strings.ContainsRune(" \t\n\r,:]}\"[{", rune(r.text[r.at+n])) {

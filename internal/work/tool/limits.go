@@ -1,6 +1,6 @@
 package tool
 
-// What holds for commands unless more is asked for.
+// Defaults for commands.
 const (
 	ShellTime  = shellTime
 	ShellShown = shellShown // bytes of a command's output that a model sees

@@ -16,17 +16,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// The bounds of what an agent may ask to be shown, in bytes; four are taken
-// for a token.
+// Limits of the context that an agent may request, in bytes; four count as a token.
 const (
-	mostContext = 10_000 * 4 // of one call
-	allContext  = 50_000 * 4 // of all calls of a session
+	mostContext = 10_000 * 4 // most bytes of one call
+	allContext  = 50_000 * 4 // most bytes of all calls of a session
 	around      = 200        // lines of a definition that are shown
 	places      = 20         // definitions that are shown
 )
 
-// requestContext shows several things at once of what an agent says that it
-// needs, and why. What it may ask for is bounded over its session.
+// requestContext shows several things at once that an agent requests with a reason. The amount
+// is limited per session.
 func requestContext(e Env) Tool {
 	var mu sync.Mutex // guards given
 	given := e.Given
@@ -61,8 +60,8 @@ func requestContext(e Env) Tool {
 	}
 }
 
-// ShownBytes counts what was shown at an agent's request in a conversation, in
-// bytes, so that one that continues in another process has no more than another.
+// ShownBytes counts the bytes of requested context in a conversation, so that a session that
+// continues in another process has the same limit.
 func ShownBytes(messages []llm.Message) int {
 	asked, n := map[string]bool{}, 0
 	for _, m := range messages {
@@ -78,7 +77,7 @@ func ShownBytes(messages []llm.Message) int {
 	return n
 }
 
-// find returns what a request means.
+// find returns the result of a request.
 func (e Env) find(ctx context.Context, kind, query string) (string, error) {
 	switch kind {
 	case "file":
@@ -132,7 +131,7 @@ func (e Env) defined(hits string) string {
 		}
 		text, err := body(tree, at, line)
 		if err != nil {
-			continue // it is gone, or not to be shown
+			continue // missing or hidden
 		}
 		n++
 		fmt.Fprintf(&b, "%s:%d\n%s\n", name, line, strings.TrimRight(text, "\n"))
@@ -140,12 +139,12 @@ func (e Env) defined(hits string) string {
 	return b.String()
 }
 
-// dependencies returns where the dependencies lie that the tree names itself, as
-// paths for the file tools: some in a cache, others in the tree.
+// dependencies returns the directories of the tree's direct dependencies, as paths for the
+// file tools: some in a cache, others in the tree.
 func (e Env) dependencies() []string {
 	var dirs []string
 	text := func(file string) string {
-		text, _ := e.tree.Text(file) // without it nothing is needed
+		text, _ := e.tree.Text(file) // without it there are no dependencies
 		return text
 	}
 	for _, need := range stack.DependencySources(text) {
@@ -164,8 +163,8 @@ func (e Env) dependencies() []string {
 	return dirs[:min(len(dirs), places)]
 }
 
-// body returns what is declared at a line, with the comment above it, up to a
-// limit that it states.
+// body returns the declaration at a line, with the comment above it, up to a limit that it
+// mentions.
 func body(tree *files.Tree, name string, line int) (string, error) {
 	text, err := tree.Text(name)
 	if err != nil {
@@ -187,8 +186,7 @@ func body(tree *files.Tree, name string, line int) (string, error) {
 	return text, err
 }
 
-// requestReplan hands a task back whose plan does not hold, with what is wrong
-// with it.
+// requestReplan ends a task whose plan is wrong, with a description of the problem.
 func requestReplan(e Env) Tool {
 	return Tool{
 		Name:        "request_replan",
@@ -215,24 +213,24 @@ func requestReplan(e Env) Tool {
 	}
 }
 
-// blocked is what finish would submit.
+// blocked returns the submission that finish would make.
 func blocked(reason string) json.RawMessage {
 	data, err := json.Marshal(map[string]string{"summary": reason, "status": "blocked", "reason": "it asks for another plan: " + reason})
 	if err != nil {
-		return json.RawMessage(`{"status":"blocked"}`) // strings always can
+		return json.RawMessage(`{"status":"blocked"}`) // strings can always be encoded
 	}
 	return data
 }
 
-// SubmissionOf returns what a call submits if its tool takes it, and whether it is
-// one that submits at all.
+// SubmissionOf returns a call's submission if its tool accepts it, and whether the call
+// submits at all.
 func SubmissionOf(c llm.Call) (json.RawMessage, bool) {
 	switch c.Tool {
 	case "finish":
 		return c.Input, true
 	case "request_replan":
 		var in struct{ Reason string }
-		_ = json.Unmarshal(c.Input, &in) // the tool refuses what does not fit
+		_ = json.Unmarshal(c.Input, &in) // the tool refuses an invalid input
 		return blocked(in.Reason), true
 	default:
 		return nil, false

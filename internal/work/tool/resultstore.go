@@ -8,17 +8,17 @@ import (
 	"sync"
 )
 
-// Store keeps what is too long for the model. An agent reads it back by its
-// hash, also after the process died that kept it.
+// Store stores results that are too long for the model. An agent reads them by their hash,
+// also after the process that stored them died.
 type Store interface {
 	Put(data []byte) (hash string, err error)
 	Get(hash string) ([]byte, error)
 }
 
-// handle begins the path of what was kept; the hash follows.
+// handle begins the path of a stored result; the hash follows.
 const handle = "@"
 
-// kept returns the text behind a handle, and whether the path is one.
+// kept returns the text of a handle, and whether the path is one.
 func (e Env) kept(path string) (text string, ok bool, err error) {
 	hash, ok := strings.CutPrefix(path, handle)
 	if !ok || len(hash) != 2*sha256.Size || strings.Trim(hash, "0123456789abcdef") != "" {
@@ -31,7 +31,7 @@ func (e Env) kept(path string) (text string, ok bool, err error) {
 	return string(data), true, nil
 }
 
-// fit cuts a result to what the model should see, and keeps the whole.
+// fit cuts a result to the size for the model, and stores the whole.
 func (s *Set) fit(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {
@@ -44,8 +44,7 @@ func (s *Set) fit(text string, most int) string {
 	return cutMiddle(text, most, more)
 }
 
-// Keep keeps something that the model is only told about, and returns its handle,
-// empty where it could not be kept.
+// Keep stores a text that is not shown to the model, and returns its handle, or "" on failure.
 func (s *Set) Keep(data []byte) string {
 	hash, err := s.env.Blob.Put(data)
 	if err != nil {
@@ -56,7 +55,7 @@ func (s *Set) Keep(data []byte) string {
 
 const memoryBytes = 16 << 20
 
-// memory keeps the last long results of a session that has no store.
+// memory stores the last long results of a session without a store.
 type memory struct {
 	mu    sync.Mutex
 	texts map[string][]byte

@@ -9,10 +9,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// CoerceShape returns an input in the form of a schema, where it can mean nothing
-// else: a text that stands where the schema wants an object with one field that
-// is required, a text too, becomes that field. Models write "It may break." for
-// {"text": "It may break."}. Anything else is returned as it is.
+// CoerceShape returns an input in the form of a schema, if it is unambiguous: a text in place
+// of an object with one required field that is a text becomes that field. Models write "It may
+// break." for {"text": "It may break."}. Any other input is returned unchanged.
 func CoerceShape(schema, input json.RawMessage) json.RawMessage {
 	object, err := parse(input)
 	if err != nil {
@@ -29,8 +28,8 @@ func CoerceShape(schema, input json.RawMessage) json.RawMessage {
 	return data
 }
 
-// shape puts texts of an object, and of what it holds, into the fields that they
-// are of, and reports whether there were any.
+// shape moves texts in an object, and in nested ones, into their fields, and reports whether
+// there were any.
 func shape(s *jsonschema.Schema, in map[string]any) (changed bool) {
 	for key, value := range in {
 		if p := s.Properties[key]; p != nil {
@@ -61,8 +60,7 @@ func shapeValue(s *jsonschema.Schema, value any) (now any, changed bool) {
 	return value, changed
 }
 
-// onlyText returns the field of an object that must be there, where that is one
-// and a text; empty for others.
+// onlyText returns the only required field of an object, if it is a text; "" for others.
 func onlyText(s *jsonschema.Schema) string {
 	if s.Type != "object" || len(s.Required) != 1 {
 		return ""
@@ -73,9 +71,9 @@ func onlyText(s *jsonschema.Schema) string {
 	return s.Required[0]
 }
 
-// Salvage returns what of an input has the form of a schema that refused it:
-// fields that the schema does not name, and values of another type, are left
-// out. Too much of something stays. It returns nil for what is no JSON object.
+// Salvage returns the valid part of an input that a schema refused: fields that the schema
+// does not name, and values of another type, are removed. Values beyond a limit stay. It
+// returns nil if the input is no JSON object.
 func Salvage(schema, input json.RawMessage) json.RawMessage {
 	object, err := parse(input)
 	if err != nil {
@@ -97,7 +95,7 @@ func Salvage(schema, input json.RawMessage) json.RawMessage {
 	return data
 }
 
-// salvage returns what of a value has the form of a schema, false for nothing.
+// salvage returns the valid part of a value, false if there is none.
 func salvage(s *jsonschema.Schema, value any) (any, bool) {
 	if len(s.Enum) > 0 {
 		return value, slices.ContainsFunc(s.Enum, func(e any) bool { return reflect.DeepEqual(e, value) })

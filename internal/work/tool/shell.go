@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	shellTime  = 5 * time.Minute  // as the prompt says; also without output
-	shellTimes = 10 * time.Minute // the most that may be asked for
-	shellKeep  = 4 << 20          // bytes of output that are kept
-	shellShown = 16_000           // bytes of those that the model sees
+	shellTime  = 5 * time.Minute  // as in the prompt; also without output
+	shellTimes = 10 * time.Minute // the longest limit that may be requested
+	shellKeep  = 4 << 20          // bytes of output that are stored
+	shellShown = 16_000           // bytes of output that the model sees
 	maxUndone  = 20               // files that are named
 )
 
-// shellRequest is what the shell is asked to do.
+// shellRequest is the input of the shell tool.
 type shellRequest struct {
 	Command    string
 	Timeout    int `json:"timeout_seconds"`
@@ -52,8 +52,8 @@ func shell(e Env) Tool {
 	}
 }
 
-// undo says how to undo changes, to those who make them in a tree of their own:
-// in somebody's checkout that would discard that person's work.
+// undo explains how to undo changes, for agents with their own tree: in a person's checkout
+// that would discard the person's work.
 func undo(e Env) string {
 	if !e.Writes || e.Theirs {
 		return ""
@@ -61,7 +61,7 @@ func undo(e Env) string {
 	return "\nUndo your changes: git restore FILE."
 }
 
-// network says what commands can reach.
+// network describes the network access of commands.
 func network(e Env) string {
 	if e.Net == nil {
 		return "no network"
@@ -69,9 +69,9 @@ func network(e Env) string {
 	return "no network except some hosts, through the proxy in its environment"
 }
 
-// limits returns how long a command may run, and how long it may be silent: as
-// long as it may run, unless less was asked for. Compilers and test runners print
-// nothing for minutes, and the prompt names one time.
+// limits returns how long a command may run, and how long it may be silent: as long as it may
+// run, unless a shorter time was requested. Compilers and test runners print nothing for
+// minutes, and the prompt names one time.
 func (o shellRequest) limits() (total, idle time.Duration) {
 	total = shellTime
 	if o.Timeout > 0 {
@@ -121,8 +121,8 @@ func (e Env) shell(ctx context.Context, o shellRequest) (Output, error) {
 	return e.undone(ctx, out)
 }
 
-// unreached says that there is no network, where a command shows that it looked
-// for one.
+// unreached returns a note that there is no network, if a command's output shows that it tried
+// to use it.
 func (e Env) unreached(text string) string {
 	if why := e.Box.NetworkHint(e.command(nil, 0), text); why != "" {
 		return "\n" + why
@@ -130,7 +130,7 @@ func (e Env) unreached(text string) string {
 	return ""
 }
 
-// undone takes back what a command did against the role's rule.
+// undone undoes a command's changes against the role's rule.
 func (e Env) undone(ctx context.Context, out Output) (Output, error) {
 	if back := e.lids.restoreMoved(); len(back) > 0 {
 		out.Text = strings.TrimSuffix(out.Text, "\n") + fmt.Sprintf("\n[put back, because .nexusignore hides it from agents, where it is: %s]",
@@ -165,7 +165,7 @@ func (e Env) undone(ctx context.Context, out Output) (Output, error) {
 	return out, nil
 }
 
-// ended says how a command ended, where that is worth a word.
+// ended describes the end of a command, if it is not normal.
 func ended(r sandbox.Result, err error, total, idle time.Duration) (note string, failed bool) {
 	switch {
 	case errors.Is(err, errIdle):
@@ -181,8 +181,7 @@ func ended(r sandbox.Result, err error, total, idle time.Duration) (note string,
 	}
 }
 
-// run runs a command in a box of its own, or beside what runs in the
-// background.
+// run runs a command in its own box, or in the box of the background commands.
 func (e Env) run(ctx context.Context, command string, total, idle time.Duration) (sandbox.Result, error) {
 	c := e.command([]string{Bash(), "-c", command}, 0)
 	ctx, stop := context.WithCancelCause(ctx)
@@ -200,8 +199,7 @@ func (e Env) run(ctx context.Context, command string, total, idle time.Duration)
 	return e.Box.Run(ctx, c)
 }
 
-// command returns what to run in the box, with the tree as writable as the
-// role may have it.
+// command returns the sandboxed command, with the tree as writable as the role allows.
 func (e Env) command(args []string, limit time.Duration) sandbox.Command {
 	c := sandbox.Command{
 		Args: args, Dir: e.Dir, Env: e.Vars, Readable: e.Readable, Writable: e.Writable,
@@ -224,7 +222,7 @@ func Bash() string {
 	return "/bin/sh"
 }
 
-// checkCommand says why a command is not run, nil where it may be.
+// checkCommand returns why a command must not run, nil if it may.
 func (e Env) checkCommand(ctx context.Context, command string) (nexus.Judgement, error) {
 	if why := e.lids.commandsBlockedReason(); why != "" {
 		return e.EnforceDecision(ctx, command, policy.Decision{Decision: policy.Deny, Rule: "path.hidden", Reason: why, Way: "use the file tools; " + wayBeyond})
@@ -238,8 +236,8 @@ func (e Env) checkCommand(ctx context.Context, command string) (nexus.Judgement,
 	return e.EnforceDecision(ctx, command, policy.JudgeCommand(command, rules))
 }
 
-// Judge says whether somebody else's agent may run a command in the tree, as it
-// says it of our own.
+// Judge decides whether an external agent may run a command in the tree, with the same rules
+// as for our own.
 func (e Env) Judge(ctx context.Context, command string) (nexus.Judgement, error) {
 	if why := interactive.Explain(command); why != "" {
 		return nexus.Judgement{Decision: string(policy.Deny), Rule: "screen", Why: line(why), By: "policy", Refused: true}, errors.New(why)
@@ -247,8 +245,7 @@ func (e Env) Judge(ctx context.Context, command string) (nexus.Judgement, error)
 	return e.checkCommand(ctx, command)
 }
 
-// undoes reports whether `git checkout WORD` can mean only a file, see
-// [policy.Rules].
+// undoes reports whether `git checkout WORD` can mean only a file, see [policy.Rules].
 func (e Env) undoes(ctx context.Context, word, file string) bool {
 	if _, err := e.Git(ctx, []string{"rev-parse", "--verify", "--quiet", word}, e.lids.paths()); err == nil {
 		return false
@@ -257,9 +254,8 @@ func (e Env) undoes(ctx context.Context, word, file string) bool {
 	return err == nil && strings.TrimSpace(out) == file
 }
 
-// EnforceDecision says why something is not done that the policy judged, nil where it may
-// be. What the policy asks about is for a person to say; without one it is
-// refused.
+// EnforceDecision returns why an action is refused by the policy, nil if it may be done. If
+// the policy requires it, a person is asked; without one the action is refused.
 func (e Env) EnforceDecision(ctx context.Context, what string, d policy.Decision) (nexus.Judgement, error) {
 	j := nexus.Judgement{Decision: string(d.Decision), Rule: d.Rule, Why: d.Reason, By: "policy"}
 	reason := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
@@ -277,8 +273,8 @@ func (e Env) EnforceDecision(ctx context.Context, what string, d policy.Decision
 	return j, err
 }
 
-// refused says what of a command the policy does not allow, by which rule, and
-// what it allows instead.
+// refused returns an error about a command that the policy does not allow, with the rule and
+// the allowed alternative.
 func refused(d policy.Decision) error {
 	text := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
 	if d.Part != "" {

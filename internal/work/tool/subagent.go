@@ -7,20 +7,19 @@ import (
 	"time"
 )
 
-// Subagents are agents that look into questions while the one that sent them goes
-// on.
+// Subagents are agents that answer questions while their parent continues.
 type Subagents interface {
-	// Send sends one more, and returns at once.
+	// Send starts one more, and returns at once.
 	Send(question string) (string, error)
-	// Show returns the result of a scout, or what it does, after waiting for its
-	// report; without an ID it names them all, after waiting for the next.
+	// Show returns the result of a subagent, or its activity, after waiting for its report;
+	// without an ID it lists them all, after waiting for the next.
 	Show(ctx context.Context, id string, wait time.Duration) (string, error)
-	// Stop calls one back.
+	// Stop stops a subagent.
 	Stop(id string) (string, error)
 }
 
-// SubagentTool is the name of the tool that sends scouts. It is for those that
-// work in a run, with a model that costs more than a scout's.
+// SubagentTool is the name of the tool that starts subagents. It is for sessions in a run
+// whose model costs more than a subagent's.
 const SubagentTool = "scout"
 
 func subagentTool(e Env) Tool {

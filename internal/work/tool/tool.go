@@ -1,11 +1,10 @@
-// Package tool holds what an agent can do in a worktree: read, write, edit,
-// list and search files, run commands, look at git, ask, and finish.
+// Package tool contains the tools of an agent in a worktree: read, write, edit, list and
+// search files, run commands, read git, ask, and finish.
 //
-// A [Set] checks each call against the tool's JSON Schema and then runs the
-// very value that it checked. Whatever goes wrong goes back to the model as a
-// failed result that says what to do instead; no call ends a session. File
-// tools never leave the root, whatever links the tree holds, and never touch
-// what [policy.JudgePath] protects; commands run in a sandbox, after the policy
+// A [Set] checks each call against the tool's JSON Schema and then runs exactly the value that
+// it checked. Every error goes back to the model as a failed result with advice; no call ends
+// a session. File tools never leave the root, whatever links the tree contains, and never
+// touch paths that [policy.JudgePath] protects; commands run in a sandbox, after the policy
 // allowed them.
 package tool
 
@@ -33,122 +32,125 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// Env is what the tools work with. Dir is enough; what is missing is refused
-// with a reason when the model asks for it.
+// Env is the environment of the tools. Dir is enough; a call that needs a missing field is
+// refused with a reason.
 type Env struct {
-	Dir  string                                                               // the worktree
-	Root *os.Root                                                             // Dir, opened; New opens it when nil
-	Box  *sandbox.Box                                                         // runs commands; nil runs none
-	Blob Store                                                                // keeps long output; nil keeps the last in memory
-	Git  func(ctx context.Context, args, hidden []string) (string, error)     // read-only git on the worktree, which cannot open what is hidden
-	Mask func([]byte) []byte                                                  // takes keys out of what the model sees; may be nil
-	Ask  func(ctx context.Context, question, fallback string) (string, error) // asks a person; nil: nobody is there
-	Now  func() time.Time                                                     // measures durations; may be nil
+	Dir  string       // the worktree
+	Root *os.Root     // Dir, opened; New opens it when nil
+	Box  *sandbox.Box // runs commands; nil runs none
+	// stores long output; nil keeps the last in memory
+	Blob Store
+	// read-only git on the worktree, which cannot open hidden files
+	Git func(ctx context.Context, args, hidden []string) (string, error)
+	// masks keys in texts for the model; may be nil
+	Mask func([]byte) []byte
+	// asks a person; nil: nobody is available
+	Ask func(ctx context.Context, question, fallback string) (string, error)
+	Now func() time.Time // measures durations; may be nil
 
-	// Agree asks a person about a command that is not simply allowed, and
-	// about every command where Every is set: the reason is empty where policy
-	// allows it. Nil asks nobody, and the command is refused. An error is why
-	// it is not run.
+	// Agree asks a person about a command that needs approval, and about every command if Every
+	// is set: the reason is empty if policy allows it. Nil asks nobody, and the command is
+	// refused. An error is the reason for not running it.
 	Agree func(ctx context.Context, command, reason string) error
 	Every bool
-	Rules policy.Rules // what people add to the policy for commands; its Dir is ours to set
+	Rules policy.Rules // people's additions to the policy for commands; its Dir is set by New
 
-	Vars     []string        // environment of commands; nil means sandbox.Env()
-	Readable []string        // further paths that commands may read
-	Caches   []string        // directories outside of the worktree that agents may read, with commands and file tools: toolchains, dependencies; nil means those that the box shows
-	Writable []string        // further directories that commands may write to
-	Tmp      string          // directory that stands for /tmp; empty means a fresh one for each command
-	Mark     string          // names the owner of commands; see sandbox.Sweep
-	Writes   bool            // false: the tree is read-only
-	Theirs   bool            // the tree is a person's own checkout
-	Breaks   bool            // the role is told that it may break what the rule keeps from it, which is undone
-	Net      *egress.Gateway // out of the box, for commands; nil: there is none
+	Vars     []string // environment of commands; nil means sandbox.Env()
+	Readable []string // further paths that commands may read
+	// directories outside of the worktree that agents may read, with commands and file tools:
+	// toolchains, dependencies; nil: those of the box
+	Caches   []string
+	Writable []string // further directories that commands may write to
+	Tmp      string   // directory that is mounted as /tmp; empty: a fresh one for each command
+	Mark     string   // names the owner of commands; see proc.Sweep
+	Writes   bool     // false: the tree is read-only
+	Theirs   bool     // the tree is a person's own checkout
+	// the role's prompt mentions that violations of the rule are possible and are undone
+	Breaks bool
+	Net    *egress.Gateway // network gateway for commands; nil: none
 
-	// Replan records that the agent wants its task planned again; nil: there is
-	// no plan. Given is how many bytes it was shown at its request before.
+	// Replan records that the agent requests a new plan of its task; nil: there is no plan. Given
+	// is the number of bytes of context that it requested before.
 	Replan func(ctx context.Context, f nexus.ReplanAsked) error
 	Given  int
 
-	// Rule says why a file may not be written though others may; nil: all may.
-	// Where Over is set, commands write to that directory (those that run in the
-	// background, and beside them, to Over with jobsSuffix behind it) instead of to the
-	// tree. After each command Undo takes over what the rule allows, or takes back
-	// what it does not, and says which files that were. Where it is nil, commands
-	// find the tree read-only.
+	// Rule returns why a file may not be written though others may; nil: all may. If Over is set,
+	// commands write to that directory (background commands, and commands beside them, to Over
+	// with the suffix jobsSuffix) instead of to the tree. After each command Undo copies the
+	// changes that the rule allows, or undoes those that it does not, and returns the latter. If
+	// it is nil, the tree is read-only for commands.
 	Rule func(name string) error
 	Over string
 	Undo func(ctx context.Context) ([]string, error)
-	Note func(ctx context.Context) string // what else is to be said after a command; nil: nothing
+	Note func(ctx context.Context) string // a note after a command; nil: none
 
-	// Ignored names the rule by which git leaves a file out that is not tracked, ""
-	// for none. Nil: unknown.
+	// Ignored returns the rule by which git ignores an untracked file, "" if none. Nil: unknown.
 	Ignored func(ctx context.Context, name string) (rule string, err error)
 
-	Hidden files.HiddenRules // what agents are not shown
-	Learn  func(text string) // hears of secrets that Mask is to take out; may be nil
+	Hidden files.HiddenRules // files that are hidden from agents
+	Learn  func(text string) // receives secrets that Mask must mask; may be nil
 
-	Scouts Subagents       // whom the agent may send; nil: nobody
-	Handin json.RawMessage // JSON Schema of finish's input; nil means summary and status
-	Claims bool            // with those it takes checks of criteria
-	Recall bool            // with those it takes what the next agent should know
+	Scouts Subagents       // manages the agent's subagents; nil: none
+	Handin json.RawMessage // JSON Schema of finish's input; nil: summary and status
+	Claims bool            // finish then also accepts checks of criteria
+	Recall bool            // finish then also accepts lessons for the next agent
 
-	tree *files.Tree  // New makes it, and those below
-	jobs *job.Jobs    // what runs in the background
-	lids *hiddenPaths // what commands may not open
+	tree *files.Tree  // New creates it, and the fields below
+	jobs *job.Jobs    // background commands
+	lids *hiddenPaths // paths that commands may not open
 }
 
-// Tool is one thing that an agent can do.
+// Tool is one tool of an agent.
 type Tool struct {
 	Name        string
 	Description string
-	Schema      json.RawMessage // of the input, an object
-	ReadOnly    bool            // changes nothing, so calls may run side by side
-	// Run gets input that fits the schema. An error is told to the model.
+	Schema      json.RawMessage // schema of the input, an object
+	ReadOnly    bool            // changes nothing, so calls may run in parallel
+	// Run receives input that fits the schema. An error is sent to the model.
 	Run func(ctx context.Context, input json.RawMessage) (Output, error)
-	// Take takes the place of Run where inputs are long: it gets what was read
-	// when the schema was checked.
+	// Take replaces Run for long inputs: it receives the value that was parsed when the schema
+	// was checked.
 	Take func(ctx context.Context, input map[string]any) (Output, error)
 }
 
-// Output is what a tool gives back.
+// Output is the result of a tool.
 type Output struct {
 	Text     string
-	Failed   bool                   // it did what was asked, and that failed
-	Changed  bool                   // the tree may be different now
-	Finished json.RawMessage        // what the agent submits, when it is done
-	Over     string                 // what it used too much of, if that ended it
-	Judged   nexus.Judgement        // by the policy; nothing where only the role's rights count
-	Most     int                    // bytes that the model sees, the rest is kept; 0 means 30,000
-	Reached  []egress.DecisionCount // hosts that were asked for, where the set does not know
+	Failed   bool                   // the requested action was done, and failed
+	Changed  bool                   // the tree may have changed
+	Finished json.RawMessage        // the agent's submission, when it is done
+	Over     string                 // the exceeded resource, if that ended it
+	Judged   nexus.Judgement        // decision of the policy; zero if only the role's rights count
+	Most     int                    // bytes that the model sees, the rest is stored; 0 means 30,000
+	Reached  []egress.DecisionCount // requested hosts, if the set does not know them
 }
 
-// Answer is what became of one call.
+// Answer is the result of one call.
 type Answer struct {
 	Result   llm.Result
 	About    string // beginning of the result, one line for people
-	Changed  bool   // the tree may be different now
+	Changed  bool   // the tree may have changed
 	Finished json.RawMessage
 	Duration time.Duration
-	Over     string              // what its command used too much of, if that ended it
-	Judged   nexus.Judgement     // whether it might be made
-	Reached  []nexus.HostReached // hosts that commands asked for since the call before
+	Over     string              // the resource that its command exceeded, if that ended it
+	Judged   nexus.Judgement     // whether the call was allowed
+	Reached  []nexus.HostReached // hosts that commands requested since the call before
 }
 
-// Set is the tools of one agent. It may be used by many goroutines once it
-// is made.
+// Set is the tools of one agent. It may be used by many goroutines once it is built.
 type Set struct {
 	env   Env
 	tools []*checked
 }
 
-// checked is a tool with its schema made ready when it is first needed.
+// checked is a tool with its schema, which is compiled on first use.
 type checked struct {
 	Tool
 	foreign bool // not one of Nexus' own
 	schema  func() (*jsonschema.Resolved, error)
 }
 
-// New returns the named tools, in the order that Nexus lists them.
+// New returns the named tools, in Nexus's order.
 func New(e Env, names ...string) (*Set, error) {
 	if e.Root == nil {
 		root, err := os.OpenRoot(e.Dir)
@@ -190,17 +192,17 @@ func New(e Env, names ...string) (*Set, error) {
 	return s, nil
 }
 
-// Close kills what runs in the background and lets go of the worktree, but for
-// a Root that was given. The set is of no use after it.
+// Close kills background commands and releases the worktree, except a Root that was given. The
+// set must not be used after it.
 func (s *Set) Close() {
 	defer s.env.tree.Close()
 	if s.env.jobs != nil {
 		s.env.jobs.Close()
 	}
-	s.env.lids.restoreMoved() // what ran in the background may have moved it last
+	s.env.lids.restoreMoved() // a background command may have moved it last
 }
 
-// Tree returns the worktree as the agent knows it, for tools that are added.
+// Tree returns the worktree in the agent's view, for tools that are added.
 func (s *Set) Tree() *files.Tree { return s.env.tree }
 
 // Has reports whether a tool is in the set.
@@ -233,7 +235,7 @@ func (s *Set) put(t Tool, foreign bool) {
 	s.tools = append(s.tools, c)
 }
 
-// Specs returns what the model is told about the tools, always in the same order.
+// Specs returns the descriptions of the tools for the model, always in the same order.
 func (s *Set) Specs() []llm.Tool {
 	specs := make([]llm.Tool, 0, len(s.tools))
 	for _, t := range s.tools {
@@ -246,7 +248,7 @@ func (s *Set) Specs() []llm.Tool {
 	return specs
 }
 
-// ReadOnly reports whether calls of the tool may run side by side.
+// ReadOnly reports whether calls of the tool may run in parallel.
 func (s *Set) ReadOnly(name string) bool {
 	t := s.find(name)
 	return t != nil && t.ReadOnly
@@ -288,8 +290,8 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 	}
 }
 
-// judged says whether a call might be made. What the policy did not look at is
-// allowed or refused by the rights of the role.
+// judged returns whether a call was allowed. A call that the policy did not judge is allowed
+// or refused by the rights of the role.
 func (s *Set) judged(tool string, j nexus.Judgement, err error) nexus.Judgement {
 	refused, no := errors.AsType[*files.RefusedError](err)
 	switch {
@@ -306,7 +308,7 @@ func (s *Set) judged(tool string, j nexus.Judgement, err error) nexus.Judgement 
 	}
 }
 
-// masked takes keys out of a text that is whole: a cut could hide one.
+// masked masks keys in a complete text: a cut could hide one.
 func (s *Set) masked(text string) string {
 	if s.env.Mask != nil {
 		text = string(s.env.Mask([]byte(text)))
@@ -339,8 +341,8 @@ func (s *Set) run(ctx context.Context, c llm.Call) (Output, error) {
 	return t.Run(ctx, input)
 }
 
-// amends says how what was refused is corrected, where it need not be written
-// again in full: a plan may have a hundred tasks.
+// amends explains how to correct a refused input without writing it again in full: a plan may
+// have a hundred tasks.
 func amends(tool string, schema *jsonschema.Resolved) string {
 	if tool != "finish" || schema.Schema().Properties["amend"] == nil {
 		return ""

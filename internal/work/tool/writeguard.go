@@ -18,26 +18,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// jobsSuffix names the directory that jobs in the background write to instead of to
-// the tree, behind that of the other commands.
+// jobsSuffix is the suffix of the directory that background commands write to instead of to
+// the tree; its prefix is the directory of the other commands.
 const jobsSuffix = "-jobs"
 
-// WriteGuard keeps the commands of a role that may not write all of a tree to
-// what it may write: by a layer over the tree, or by taking back what was done
-// against its rule.
+// WriteGuard restricts the commands of a role that may not write all of a tree to the allowed
+// files: by a layer over the tree, or by undoing changes against its rule.
 type WriteGuard struct {
 	Tree *worktree.Tree
 	Box  *sandbox.Box
 	Git  git.Repo                // the private clone
-	Base func() string           // commit that the tree was pinned as last
+	Base func() string           // commit of the tree's last snapshot
 	Rule func(name string) error // why a file may not be written
 	Now  func() time.Time
-	// UndoneFiles hears of each file that was written against the rule.
+	// Undone receives the files that were written against the rule.
 	Undone func(files []string)
 }
 
-// Over returns the directory of a layer that commands write to, and what takes
-// over from it.
+// Over returns the directory of a layer that commands write to, and a function that copies its
+// changes.
 func (k WriteGuard) Over(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
 	dir, back, err := k.over(ctx)
 	return dir, func(ctx context.Context) ([]string, error) {
@@ -47,8 +46,8 @@ func (k WriteGuard) Over(ctx context.Context) (dir string, undo func(context.Con
 	}, err
 }
 
-// UndoIgnoreFiles takes back each .nexusignore of a tree that is to have none, and
-// costs little where it has none.
+// UndoIgnoreFiles removes each .nexusignore of a tree that must have none, and is cheap if
+// there is none.
 func (k WriteGuard) UndoIgnoreFiles(ctx context.Context) ([]string, error) {
 	root, err := os.OpenRoot(k.Tree.Dir)
 	if err != nil {
@@ -56,7 +55,7 @@ func (k WriteGuard) UndoIgnoreFiles(ctx context.Context) ([]string, error) {
 	}
 	defer func() { _ = root.Close() }()
 	found := false
-	none := files.HiddenRules{Kept: &ignore.Set{}} // they hide nothing from this look
+	none := files.HiddenRules{Kept: &ignore.Set{}} // they hide nothing from this search
 	err = none.Walk(root, ".", func(name string, _ fs.DirEntry) bool {
 		found = path.Base(name) == files.IgnoreFile
 		return !found
@@ -69,21 +68,20 @@ func (k WriteGuard) UndoIgnoreFiles(ctx context.Context) ([]string, error) {
 	return undone, err
 }
 
-// Undo takes back what was written to the tree itself against the rule.
+// Undo undoes changes of the tree itself against the rule.
 func (k WriteGuard) Undo(ctx context.Context) error {
 	files, err := k.undoAll(ctx)
 	k.Undone(files)
 	return err
 }
 
-// over returns the directory of a layer that the commands of a role write to
-// which may not write all of the tree, and what takes over from it. Where the
-// sandbox has no layers the directory is empty: commands write to the tree, and
-// what is against the rule is taken back.
+// over returns the directory of a layer for the commands of a role that may not write all of
+// the tree, and a function that copies its changes. If the sandbox has no layers, the
+// directory is empty: commands write to the tree, and changes against the rule are undone.
 func (k WriteGuard) over(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
 	dir = filepath.Join(filepath.Dir(k.Tree.Dir), "over")
 	for _, d := range []string{dir, dir + jobsSuffix} {
-		if err := os.RemoveAll(d); err != nil { // of an earlier session
+		if err := os.RemoveAll(d); err != nil { // the layer of an earlier session
 			return "", nil, err
 		}
 		if err := sandbox.MakeLayer(d); err != nil {
@@ -102,9 +100,9 @@ func (k WriteGuard) over(ctx context.Context) (dir string, undo func(context.Con
 	}, nil
 }
 
-// Lent returns what is lent to the tree, such as installed packages, for
-// commands that write to a layer over it, which would hide that: it is the
-// tree's own already. Without a layer there is nothing to add.
+// Lent returns the files that were lent to the tree, such as installed packages, for commands
+// that write to a layer over it, which would hide them: they are already the tree's own.
+// Without a layer the result is empty.
 func (k WriteGuard) Lent(over string) []string {
 	if over == "" {
 		return nil
@@ -116,9 +114,8 @@ func (k WriteGuard) Lent(over string) []string {
 	return all
 }
 
-// take brings into the tree what commands wrote and the rule allows, and
-// returns what is left of it: files that git ignores stay in the layer, for the
-// next command.
+// take copies the allowed changes of commands into the tree, and returns the others: ignored
+// files stay in the layer, for the next command.
 func (k WriteGuard) take(ctx context.Context, dir string, last time.Time) ([]string, error) {
 	root, err := os.OpenRoot(k.Tree.Dir)
 	if err != nil {
@@ -150,8 +147,8 @@ func (k WriteGuard) take(ctx context.Context, dir string, last time.Time) ([]str
 	return slices.Compact(left), l.Clear(keep)
 }
 
-// undoAll takes back what is against the rule until nothing is: the files that
-// make up the rule may be among what was taken back.
+// undoAll undoes changes against the rule until there are none: the files that define the rule
+// may be among the restored ones.
 func (k WriteGuard) undoAll(ctx context.Context) ([]string, error) {
 	var all []string
 	for range 3 {
@@ -164,8 +161,8 @@ func (k WriteGuard) undoAll(ctx context.Context) ([]string, error) {
 	return all, nil
 }
 
-// undo takes back what a role changed against its rule since the tree was
-// pinned last, and returns which files that were. What it may write stays.
+// undo undoes a role's changes against its rule since the tree's last snapshot, and returns
+// the files. Allowed changes stay.
 func (k WriteGuard) undo(ctx context.Context) ([]string, error) {
 	base := k.Base()
 	commit, tree, err := k.Tree.Snapshot(ctx, fmt.Sprintf("snapshot of %s", k.Tree.ID))

@@ -12,15 +12,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// approvalFunc returns what asks a person about a command, nil where the run's level
-// of approval asks nobody. Where nobody answers, the session is halted before
-// the call: it has no answer then, and is made again when the task continues.
+// approvalFunc returns a function that asks a person about a command, nil if the run's level
+// of approval asks nobody. If nobody answers, the session is halted before the call: it has no
+// result then, and is repeated when the task continues.
 func (s *Sessions) approvalFunc(ctx context.Context, t ConversationRequest, d Desk, halt context.CancelCauseFunc) func(context.Context, string, string) error {
 	if !t.Limits.Approval.Holds(nexus.ApproveDestructive) {
 		return nil
 	}
 	return func(_ context.Context, command, reason string) error { // a person may take longer than a turn
-		text := "may it run " + strconv.Quote(command) + "?" // all of it: an answer holds for what was read
+		// all of it: an answer applies to the text that was read
+		text := "may it run " + strconv.Quote(command) + "?"
 		if reason != "" {
 			text += " " + reason
 		}
@@ -40,8 +41,8 @@ func (s *Sessions) approvalFunc(ctx context.Context, t ConversationRequest, d De
 	}
 }
 
-// Consent asks a person whether something may be done, and returns the
-// answer. Where nobody is there it is an error that [NeedsPerson].
+// Consent asks a person for permission, and returns the answer. If nobody is available, it
+// returns an error for which [NeedsPerson] is true.
 func (s *Sessions) Consent(ctx context.Context, a nexus.AttemptID, text string, d Desk) (string, error) {
 	q := nexus.QuestionAsked{
 		ID:      fmt.Sprintf("%s-%s", cmp.Or(a, "result"), strconv.FormatInt(s.Site.Now().UnixMicro()%(36*36*36*36*36), 36)),
@@ -60,8 +61,8 @@ func (s *Sessions) Consent(ctx context.Context, a nexus.AttemptID, text string, 
 	return answer, err
 }
 
-// questionDeadline returns when a question that is asked now answers itself: at once where
-// nobody is there, and never where people may take their time.
+// questionDeadline returns when a question that is asked now falls back to its default: at
+// once if nobody is available, and never if people may take their time.
 func (s *Sessions) questionDeadline() time.Time {
 	switch {
 	case s.Alone:
@@ -73,7 +74,7 @@ func (s *Sessions) questionDeadline() time.Time {
 	}
 }
 
-// NeedsPerson reports whether an error says that a person must agree first.
+// NeedsPerson reports whether an error means that a person must approve first.
 func NeedsPerson(err error) bool {
 	return errors.Is(err, &nexus.Error{Code: nexus.CodeNeedsPerson})
 }

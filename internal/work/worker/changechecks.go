@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
-// findSecrets judges what a tree adds to its base. It is red where that has secrets,
-// and unverifiable where there is too much to look at.
+// findSecrets checks the additions of a tree to its base. The result is red if those contain
+// secrets, and unverifiable if they are too large.
 func (j *Judge) findSecrets(ctx context.Context, c JudgeRequest) (e nexus.Evidence, red bool, err error) {
 	if j.Leaks == nil || c.Base == "" {
 		return e, false, nil
@@ -30,7 +30,7 @@ func (j *Judge) findSecrets(ctx context.Context, c JudgeRequest) (e nexus.Eviden
 	return e, red, nil
 }
 
-// recordCriticalFiles records which files a person should look at. That decides nothing.
+// recordCriticalFiles records which files a person should review. It has no other effect.
 func (j *Judge) recordCriticalFiles(ctx context.Context, c JudgeRequest, d Desk) error {
 	if c.Base == "" {
 		return nil
@@ -49,7 +49,7 @@ func (j *Judge) recordCriticalFiles(ctx context.Context, c JudgeRequest, d Desk)
 	return nil
 }
 
-// about returns what is known of the task that the tree is the work on.
+// about returns the task whose result is the tree, as far as it is known.
 func (c JudgeRequest) about() *bounds.Task {
 	t := &bounds.Task{Texts: []string{c.Task.Title, c.Task.Brief, c.Goal}, Said: c.Said}
 	for _, criterion := range c.Task.Criteria {
@@ -58,8 +58,8 @@ func (c JudgeRequest) about() *bounds.Task {
 	return t
 }
 
-// checkDefinitionOfDone holds a change that its gates found nothing wrong with to the
-// definition of done, and returns what decides. What only warns is recorded.
+// checkDefinitionOfDone checks a change that passed its gates against the definition of done,
+// and returns the deciding evidence. Mere warnings are recorded.
 func (j *Judge) checkDefinitionOfDone(ctx context.Context, c JudgeRequest, judged []nexus.Evidence, taken measure.Measurements, d Desk) ([]nexus.Evidence, error) {
 	red := slices.ContainsFunc(judged, func(e nexus.Evidence) bool { return e.State != nexus.Pass && e.State != nexus.NotRun && !e.Hangs })
 	if red || c.Base == "" {
@@ -76,7 +76,8 @@ func (j *Judge) checkDefinitionOfDone(ctx context.Context, c JudgeRequest, judge
 		if err := d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e})); err != nil {
 			return nil, err
 		}
-		if c.Task.ID == "" && e.Coverage != nil && e.State == nexus.Pass { // what the run came to shows it
+		// the run's final judgement contains it
+		if c.Task.ID == "" && e.Coverage != nil && e.State == nexus.Pass {
 			decides = append(decides, e)
 		}
 	}

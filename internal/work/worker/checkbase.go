@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// CheckBase lets the gates judge the base that a run starts from, before a model is paid. One that cannot judge where runs
-// work, for a reason that is not in the tree, a person is asked about; where nobody agrees to work without it, the run
-// ends here.
+// CheckBase runs the gates on the base of a run, before a model is paid. If one cannot judge
+// in the run's environment, for a reason that is not in the tree, a person is asked; unless
+// the person agrees to work without it, the run ends here.
 func (b *Bases) CheckBase(ctx context.Context, s *Judge, of Base, dir string, d Desk) error {
 	var faults []gate.Fault
 	err := RunInterruptible(ctx, d, false, func(ctx context.Context) (err error) {
@@ -25,7 +25,8 @@ func (b *Bases) CheckBase(ctx context.Context, s *Judge, of Base, dir string, d 
 	return s.confirmWithoutGates(ctx, faults, d)
 }
 
-// findBaseFaults judges a base by the gates of a tree, and returns those that cannot judge there.
+// findBaseFaults judges a base with the gates of a tree, and returns those that cannot judge
+// there.
 func (b *Bases) findBaseFaults(ctx context.Context, s *Judge, of Base, dir string, d Desk) ([]gate.Fault, error) {
 	gates, err := s.Gates(dir)
 	if err != nil {
@@ -56,8 +57,9 @@ func (b *Bases) findBaseFaults(ctx context.Context, s *Judge, of Base, dir strin
 	return faults, nil
 }
 
-// compare lets a gate that is red on the base judge the user's checkout, once, where that has the base. Green there
-// means that the place is at fault where runs work: what is known of the base says so from then on.
+// compare runs a gate that is red on the base in the user's checkout, once, if that has the
+// base. A green result means that the run's environment is at fault: the base's evidence is
+// marked accordingly from then on.
 func (b *Bases) compare(ctx context.Context, s *Judge, of Base, e nexus.Evidence, d Desk) (nexus.Evidence, error) {
 	done, err := b.acquireTurn(ctx)
 	if err != nil {
@@ -83,7 +85,8 @@ func (b *Bases) compare(ctx context.Context, s *Judge, of Base, e nexus.Evidence
 	return e, d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e})
 }
 
-// confirmWithoutGates asks a person whether the run may start without the gates that cannot judge.
+// confirmWithoutGates asks a person whether the run may start without the gates that cannot
+// judge.
 func (j *Judge) confirmWithoutGates(ctx context.Context, faults []gate.Fault, d Desk) error {
 	if len(faults) == 0 {
 		return nil

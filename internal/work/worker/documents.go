@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// documents returns what of the documents about the code a session is told when it
-// begins, and what has to do with its task and is left out.
+// documents returns the sections of the documents about the code for a session when it begins,
+// and the relevant sections that are omitted.
 func (s *Sessions) documents(ctx context.Context, t ConversationRequest) (told []prompt.Doc, left []prompt.Part, err error) {
 	if t.Role != nexus.Planner && t.Role != nexus.Coder && t.Role != nexus.Tester {
 		return nil, nil, nil
@@ -32,9 +32,9 @@ func (s *Sessions) documents(ctx context.Context, t ConversationRequest) (told [
 	return told, left, err
 }
 
-// externalContext returns what another maker's agent is told when it begins besides its task
-// and the rules, as text and in parts: what plugins, the memory and documents say. It
-// looks around with tools of its own.
+// externalContext returns the context of an external agent when it begins, besides its task
+// and the rules, as text and in parts: from plugins, the memory and documents. It explores the
+// tree with its own tools.
 func (s *Sessions) externalContext(ctx context.Context, t ConversationRequest, d Desk) (text string, parts []prompt.Part, memory []nexus.Remembered, err error) {
 	var here prompt.WorkContext
 	if here.Told, err = s.askContextPlugins(ctx, t, d); err != nil {

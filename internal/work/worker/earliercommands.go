@@ -11,16 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// EarlierCommand is a command that was shown to be true of an earlier tree.
+// EarlierCommand is a command that passed on an earlier tree.
 type EarlierCommand struct {
 	gate.Gate
-	As  string // name of the gate that it was then, whose way out it has
-	Why string // what it means when it is red
+	As  string // name of its gate at that time, whose network access it has
+	Why string // meaning of a red result
 }
 
-// RunEarlierCommands tries old commands on the tree of a commit, one after the other as
-// long as the time lasts, and records what came of each. One that is red is
-// tried twice. What is known of that tree is taken over.
+// RunEarlierCommands runs old commands on the tree of a commit, one after the other as long as
+// the time lasts, and records the results. A red one is run twice. Known results for that tree
+// are reused.
 func (b *Bases) RunEarlierCommands(ctx context.Context, s *Judge, commit string, old []EarlierCommand, within time.Duration, d Desk) ([]nexus.Evidence, error) {
 	done, err := b.acquireTurn(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func (b *Bases) RunEarlierCommands(ctx context.Context, s *Judge, commit string,
 	return all, nil
 }
 
-// try runs one, and once more when it is red.
+// try runs a command, and once more if it is red.
 func (o EarlierCommand) try(ctx context.Context, r gate.Runner, t gate.Tree, s *Judge, left time.Duration) (nexus.Evidence, error) {
 	r.Net = func(string) *egress.Gateway { return s.Site.Net.GatewayForGate(o.As) }
 	if left > 0 && (s.GateTime <= 0 || left < s.GateTime) {

@@ -21,18 +21,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// GateForecast is what is known of gates before they judge. What it said once it says
-// again, so that sessions begin alike. The zero Pace knows how long none takes.
+// GateForecast contains the expected durations and missing programs of gates. Its answers
+// never change, so that sessions begin alike. The zero GateForecast knows no durations.
 type GateForecast struct {
-	Past func(ctx context.Context) func(gate string) time.Duration // reads how long gates took in earlier runs; may be nil
+	// returns the durations of gates in earlier runs; may be nil
+	Past func(ctx context.Context) func(gate string) time.Duration
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	past   func(gate string) time.Duration
 	took   map[string]time.Duration
-	looked map[string]bool // programs, and whether they are there
+	looked map[string]bool // programs, and whether they exist
 }
 
-// usual returns how long a gate takes; 0 is unknown.
+// usual returns the usual duration of a gate; 0: unknown.
 func (p *GateForecast) usual(ctx context.Context, name string, base func() []nexus.Evidence) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,7 +59,7 @@ func (p *GateForecast) usual(ctx context.Context, name string, base func() []nex
 	return d
 }
 
-// missing returns those of the programs that are not there in the sandbox.
+// missing returns the programs that are missing in the sandbox.
 func (p *GateForecast) missing(ctx context.Context, box *sandbox.Box, programs []string) ([]string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,17 +77,17 @@ func (p *GateForecast) missing(ctx context.Context, box *sandbox.Box, programs [
 	return slices.DeleteFunc(slices.Clone(programs), func(name string) bool { return name == "" || p.looked[name] }), nil
 }
 
-// environment describes to a role where it works: on a tree in a directory.
+// environment describes the environment of a role: a tree in a directory.
 func (s *Sessions) environment(ctx context.Context, t ConversationRequest, role agent.Role, dir string) (prompt.Environment, error) {
 	if len(role.Tools) < 2 {
-		return prompt.Environment{}, nil // it looks at nothing
+		return prompt.Environment{}, nil // it reads no files
 	}
 	e := prompt.Environment{
 		System: runtime.GOOS + "/" + runtime.GOARCH, Date: s.date(), Shell: slices.Contains(role.Tools, "shell"),
 		Turns: cmp.Or(role.Turns, t.Limits.Turns), Output: tool.ShellShown, Command: tool.ShellTime,
 	}
 	if !e.Shell && role.Name != nexus.Planner {
-		return e, nil // what judges the work is told in the brief, with what it said
+		return e, nil // the brief contains the gates with their results
 	}
 	if e.Shell {
 		e.Tmp, e.Network = "$TMPDIR", s.hosts(role)
@@ -106,7 +107,7 @@ func (s *Sessions) environment(ctx context.Context, t ConversationRequest, role 
 	return e, s.describeGates(ctx, &e, gates, dir, t.Base)
 }
 
-// describeGates fills in what gates there are, and what comes with them.
+// describeGates adds the gates, and their details.
 func (s *Sessions) describeGates(ctx context.Context, e *prompt.Environment, gates []gate.Gate, dir, base string) error {
 	var programs []string
 	for _, g := range gates {
@@ -143,7 +144,7 @@ func (s *Sessions) describeGates(ctx context.Context, e *prompt.Environment, gat
 	return nil
 }
 
-// singleTestCommand returns how one test of a gate is run, empty where that is unknown.
+// singleTestCommand returns the command that runs one test of a gate, or "" if unknown.
 func singleTestCommand(g gate.Gate) string {
 	words := slices.Clone(g.Lone.Args)
 	switch {
@@ -163,13 +164,13 @@ func singleTestCommand(g gate.Gate) string {
 	return text
 }
 
-// fixer returns a fixer's command without the files that it is given.
+// fixer returns a fixer's command without its file arguments.
 func fixer(args []string) string {
 	words := slices.DeleteFunc(slices.Clone(args), func(w string) bool { return w == "{files}" || w == "{dirs}" || w == "--" })
 	return gate.Gate{Args: words}.Command()
 }
 
-// hosts names what commands of a role reach, empty for nothing.
+// hosts names the hosts that commands of a role may reach, or returns "".
 func (s *Sessions) hosts(role agent.Role) string {
 	if s.Site.Net.GatewayForRole(string(role.Name)) == nil {
 		return ""
@@ -181,7 +182,7 @@ func (s *Sessions) hosts(role agent.Role) string {
 	return cmp.Or(strings.Join(all, ", "), "some hosts") + ", through the proxy of the environment"
 }
 
-// coverage says what is asked of tests of new lines, empty for nothing.
+// coverage returns the requirement for tests of new lines, or "".
 func (j *Judge) coverage() string {
 	if j.Meter == nil {
 		return ""
@@ -197,7 +198,7 @@ func (j *Judge) coverage() string {
 	}
 }
 
-// date returns the day on which the run began, which is how its name begins.
+// date returns the day on which the run began, the start of its name.
 func (s *Sessions) date() string {
 	day, _, _ := strings.Cut(string(s.Site.Run), "-")
 	t, err := time.Parse("060102", day)
@@ -207,7 +208,7 @@ func (s *Sessions) date() string {
 	return t.Format(time.DateOnly)
 }
 
-// knownIfIdle is [Bases.Known] for who does not wait: nothing while a base is judged.
+// knownIfIdle is [Bases.Known] without waiting: nil while a base is being judged.
 func (b *Bases) knownIfIdle(commit string) []nexus.Evidence {
 	b.once.Do(func() { b.turn = make(chan struct{}, 1) })
 	select {

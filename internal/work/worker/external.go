@@ -28,20 +28,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// ExternalAgent is another maker's agent that does the sessions of a role.
+// ExternalAgent is an external agent that does the sessions of a role.
 type ExternalAgent struct {
 	Program agentcli.Program
-	Why     string        // it and no other does the role's sessions, for people
-	File    string        // its program
-	Seen    []string      // directories that have to be seen so that it runs
+	Why     string        // why it does the role's sessions, for people
+	File    string        // path of its program
+	Seen    []string      // directories that must be readable for it to run
 	User    string        // the user's home, from which its login is copied
-	Net     *egress.Grant // which hosts it reaches; nil: none
-	Money   nexus.Money   // most that a prompt may cost, where it is paid by use
-	Silence time.Duration // after which it is stopped; 0: never
+	Net     *egress.Grant // the hosts that it may reach; nil: none
+	Money   nexus.Money   // most that a prompt may cost, if it is paid by use
+	Silence time.Duration // longest silence before it is stopped; 0: unlimited
 	Price   func(model string, u nexus.Usage) (nexus.Money, bool)
 }
 
-// model names it in the books.
+// model returns its name for accounting.
 func (h ExternalAgent) model() string {
 	model := h.Program.Model
 	if model == "" {
@@ -50,7 +50,7 @@ func (h ExternalAgent) model() string {
 	return h.Program.Name + "/" + model
 }
 
-// What another maker's agent is told about where it works, and how it submits.
+// Texts for external agents about their environment, and how to submit.
 const (
 	guide = `You do one task in a git worktree of your own, alone: ` + nobodyAnswers + ` and say what you assumed.
 Gates build, lint and test the tree after you, and a reviewer reads the change. Only the files count, not what you say about them.
@@ -68,13 +68,13 @@ There is no network except your own provider. Use your own tools instead of thos
 		"decision, pattern, gotcha, fix or review."
 )
 
-// What is said about people to agents that can ask them.
+// Texts about people for agents that can ask them.
 const (
 	nobodyAnswers = "nobody answers questions, so decide yourself"
 	peopleAnswer  = "people may take long to answer a question, so decide yourself where you can"
 )
 
-// guide returns what a new conversation of a session starts with. Asks: the agent can
+// guide returns the first text of a session's new conversation. Asks means that the agent can
 // ask people.
 func (s *Sessions) guide(t ConversationRequest, role agent.Role, e tool.Env, asks bool) string {
 	parts := []string{guide}
@@ -84,7 +84,7 @@ func (s *Sessions) guide(t ConversationRequest, role agent.Role, e tool.Env, ask
 	if asks && !s.Alone {
 		parts[0] = strings.Replace(parts[0], nobodyAnswers, peopleAnswer, 1)
 	}
-	if t.Role != nexus.Coder && t.Role != nexus.Tester { // whose briefs say enough
+	if t.Role != nexus.Coder && t.Role != nexus.Tester { // other roles' briefs are enough
 		parts = append(parts, role.Prompt)
 	}
 	if t.Handin != nil {
@@ -97,7 +97,7 @@ func (s *Sessions) guide(t ConversationRequest, role agent.Role, e tool.Env, ask
 	return s.Site.masked(strings.TrimSpace(strings.Join(append(parts, rules), "\n\n")))
 }
 
-// runExternal has a stretch of a conversation done by another maker's agent.
+// runExternal runs a stretch of a conversation with an external agent.
 func (s *Sessions) runExternal(ctx context.Context, t ConversationRequest, role agent.Role, tier nexus.Tier, h ExternalAgent, others []string, d Desk,
 ) (agent.Outcome, error) {
 	ctx, halt := context.WithCancelCause(ctx)
@@ -120,7 +120,7 @@ func (s *Sessions) runExternal(ctx context.Context, t ConversationRequest, role 
 		closed()
 		stop(context.Canceled)
 		<-gone
-		login.renewed() // what one that stayed renewed after its last prompt
+		login.renewed() // a remaining process may have renewed the login after its last prompt
 	}()
 	old := t.Attempt.Session(t.Session)
 	var remembered []nexus.Remembered
@@ -151,7 +151,7 @@ func (s *Sessions) runExternal(ctx context.Context, t ConversationRequest, role 
 	if h.Program.Metered {
 		b.Money = h.Money
 	}
-	if way != nil && s.Site.Box.HidesHost() { // else it may reach a host without us
+	if way != nil && s.Site.Box.HidesHost() { // otherwise it may reach a host without the gateway
 		b.Asked = way.ConnectionCount
 	}
 	if t.Handin != nil {
@@ -171,16 +171,16 @@ func (s *Sessions) runExternal(ctx context.Context, t ConversationRequest, role 
 	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.Files()})
 }
 
-// homeOf returns the home of a session's agent, which holds its conversation.
+// homeOf returns the home directory of a session's agent, which contains its conversation.
 func homeOf(t ConversationRequest, h ExternalAgent) string {
 	return filepath.Join(filepath.Dir(t.Tree.Dir), "home-"+h.Program.Name+"-"+filepath.Base(string(t.Session)))
 }
 
-// launch makes the agent ready to run: with the tree, as its role may have it,
-// and a home of its own, in the sandbox.
+// launch prepares the agent: with the tree, with its role's access, and its own home, in the
+// sandbox.
 func (s *Sessions) launch(ctx context.Context, t ConversationRequest, e tool.Env, h ExternalAgent, tidy func(context.Context) error,
 ) (external.Agent, *egress.Gateway, func(), error) {
-	set, err := tool.New(e, "read_file") // knows which files are hidden
+	set, err := tool.New(e, "read_file") // to find which files are hidden
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -235,7 +235,7 @@ func (s *Sessions) launch(ctx context.Context, t ConversationRequest, e tool.Env
 	}, nil
 }
 
-// servedFiles is the tree as an agent has us read and write it.
+// servedFiles reads and writes the tree on behalf of an agent.
 type servedFiles struct{ tree *files.Tree }
 
 // Read implements [acp.Files].
@@ -251,8 +251,8 @@ func (f servedFiles) Read(name string) (string, error) {
 	return tree.Text(at)
 }
 
-// Write implements [acp.Files]. The agent has tools of its own, so that what
-// others changed since it read a file through us says nothing.
+// Write implements [acp.Files]. The agent has its own tools, so that changes by others since
+// it read a file through us mean nothing.
 func (f servedFiles) Write(name, text string) error {
 	at, err := f.tree.Clean(name, true)
 	if err != nil {
@@ -264,12 +264,12 @@ func (f servedFiles) Write(name, text string) error {
 	return err
 }
 
-// toolTime is how long a tool of an agent may be silent: a build, a test.
+// toolTime is the longest silence of an agent's tool: a build, a test.
 const toolTime = 20 * time.Minute
 
-// checkSteeringFiles is the error of a tree with files that would choose what an agent is and
-// does, unless the sandbox keeps it from opening them. What it wrote itself before it
-// was killed is taken back.
+// checkSteeringFiles returns an error if the tree contains files that would configure an
+// agent, unless the sandbox hides them from it. Files that the agent itself wrote before it
+// was killed are removed first.
 func (s *Sessions) checkSteeringFiles(ctx context.Context, e tool.Env, p agentcli.Program, set *tool.Set, tidy func(context.Context) error) error {
 	names := p.SteeringFiles()
 	if len(names) > 0 && tidy != nil {
@@ -287,7 +287,8 @@ func (s *Sessions) checkSteeringFiles(ctx context.Context, e tool.Env, p agentcl
 		if none || s.Site.Box.HidesHost() && covered(hidden, filepath.Join(e.Dir, name)) {
 			continue
 		}
-		if err == nil && info.IsDir() && !holds(e.Root, name) { // what was taken back left it
+		// an empty directory that the removal left
+		if err == nil && info.IsDir() && !holds(e.Root, name) {
 			continue
 		}
 		if data, again := e.Root.ReadFile(name); err == nil && again == nil && info.Mode().IsRegular() && !agentcli.Steers(name, data) {
@@ -303,7 +304,7 @@ func (s *Sessions) checkSteeringFiles(ctx context.Context, e tool.Env, p agentcl
 	return nil
 }
 
-// holds reports whether a directory has a file, at any depth, or cannot be read.
+// holds reports whether a directory contains a file, at any depth, or cannot be read.
 func holds(root *os.Root, dir string) bool {
 	found := errors.New("found")
 	return fs.WalkDir(root.FS(), dir, func(_ string, d fs.DirEntry, err error) error {
@@ -314,13 +315,13 @@ func holds(root *os.Root, dir string) bool {
 	}) != nil
 }
 
-// covered reports whether a file, or a directory that it is in, is one of the hidden ones.
+// covered reports whether a file, or one of its directories, is hidden.
 func covered(hidden []string, file string) bool {
 	return slices.ContainsFunc(hidden, func(h string) bool { return h == file || strings.HasPrefix(file, h+"/") })
 }
 
-// steers returns the rule that an agent writes none of the files that would choose
-// what it is and does from its next prompt on; nil where there are none.
+// steers returns a rule that forbids an agent to write the files that would configure it from
+// its next prompt on; nil if there are none.
 func steers(p agentcli.Program) func(name string) error {
 	all := p.SteeringFiles()
 	if len(all) == 0 {
@@ -336,8 +337,8 @@ func steers(p agentcli.Program) func(name string) error {
 	}
 }
 
-// tidyTree puts a tree in order in which an agent worked: what its role may not
-// write is taken back, and what the program would obey.
+// tidyTree undoes an agent's forbidden changes of a tree: those that its role may not make,
+// and files that configure the program.
 func (s *Sessions) tidyTree(t ConversationRequest, e tool.Env, p agentcli.Program, u *tool.UndoneFiles) func(context.Context) error {
 	if !e.Writes {
 		return nil
@@ -345,7 +346,7 @@ func (s *Sessions) tidyTree(t ConversationRequest, e tool.Env, p agentcli.Progra
 	own := e.Rule
 	base := t.start()
 	if r := t.Attempt.LastRound(); r != nil && r.From != "" {
-		base = r.From // what a process that died left is not kept because it was pinned
+		base = r.From // leftovers of a dead process are not accepted because a snapshot contains them
 	}
 	keeper := tool.WriteGuard{
 		Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Now: s.Site.Now, Base: func() string { return base },
@@ -369,7 +370,7 @@ const (
 	maxTextBytes = 4_000
 )
 
-// lastTexts returns what an agent said last, for a conversation that follows it.
+// lastTexts returns an agent's last texts, for a conversation that follows it.
 func (s *Sessions) lastTexts(t ConversationRequest) string {
 	old := t.Attempt.Session(t.Session)
 	if old == nil {

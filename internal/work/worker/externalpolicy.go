@@ -14,15 +14,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// externalPolicy judges what another maker's agent asks for, by the policy that holds
-// for our own.
+// externalPolicy judges the requests of an external agent, with the same policy as for our
+// own.
 type externalPolicy struct {
 	env tool.Env
 	dir string
 }
 
-// judge says whether a call may be made, and if not, why. What is not known
-// here is left to the sandbox.
+// judge decides whether a call is allowed, and if not, why. Unknown calls are left to the
+// sandbox.
 func (p externalPolicy) judge(ctx context.Context, c stream.Call) (nexus.Judgement, string) {
 	var in struct {
 		Command  string `json:"command"`
@@ -30,7 +30,7 @@ func (p externalPolicy) judge(ctx context.Context, c stream.Call) (nexus.Judgeme
 		Notebook string `json:"notebook_path"`
 		Path     string `json:"path"`
 	}
-	_ = json.Unmarshal(c.Input, &in) // a field of another type is none
+	_ = json.Unmarshal(c.Input, &in) // a field of another type counts as missing
 	switch {
 	case c.Tool == "Bash" && strings.TrimSpace(in.Command) == "":
 		return denied("agent.command", "the command is missing in this request: run it in a way that shows it")
@@ -40,7 +40,7 @@ func (p externalPolicy) judge(ctx context.Context, c stream.Call) (nexus.Judgeme
 			return j, err.Error()
 		}
 		return j, ""
-	case c.Tool == agentcli.AskTool: // which a person answers, or the question's fallback does
+	case c.Tool == agentcli.AskTool: // a person answers it, or the question's fallback applies
 		return nexus.Judgement{Decision: string(policy.Allow), Rule: "agent.question", By: "policy"}, ""
 	case c.Tool == "ExitPlanMode" || c.Tool == "EnterPlanMode":
 		return denied("agent.question", "nobody answers here: decide yourself, do the task, and say what you assumed")
@@ -58,7 +58,7 @@ func (p externalPolicy) judge(ctx context.Context, c stream.Call) (nexus.Judgeme
 	return nexus.Judgement{Decision: string(policy.Allow), Rule: "agent.tool", By: "policy"}, ""
 }
 
-// file judges a file that an agent wants to read or write.
+// file judges an agent's request to read or write a file.
 func (p externalPolicy) file(name string, write bool) (nexus.Judgement, string) {
 	if name == "" {
 		return nexus.Judgement{}, ""
@@ -70,7 +70,7 @@ func (p externalPolicy) file(name string, write bool) (nexus.Judgement, string) 
 	switch {
 	case err != nil || !filepath.IsLocal(rel):
 		if !write {
-			return nexus.Judgement{}, "" // the sandbox shows what it may read
+			return nexus.Judgement{}, "" // the sandbox contains only readable files
 		}
 		return denied("agent.outside", "this is outside of the worktree: change files in "+p.dir+" only")
 	case write && p.env.Rule != nil:

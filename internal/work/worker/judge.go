@@ -20,32 +20,37 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
-// JudgeRequest is a tree to be judged.
+// JudgeRequest is a tree to be judged, with its context.
 type JudgeRequest struct {
-	Tree   *worktree.Tree
-	Hash   string // git tree that is in it
-	Base   string // commit whose failures do not count against it; empty for none
-	Task   nexus.Task
-	Paid   bool                                    // work that was accepted waits for it
-	Wanted []string                                // tests, by their names, that must pass whatever they were on the base
-	Some   bool                                    // the tests that the change concerns run first, and alone where the others may wait for the landing
-	Mark   func(nexus.GateJudged) nexus.GateJudged // says whose judgement it is
+	Tree *worktree.Tree
+	Hash string // git tree of its contents
+	Base string // commit whose failures do not count against it; empty: none
+	Task nexus.Task
+	Paid bool // accepted work waits for it
+	// names of tests that must pass whatever their result on the base
+	Wanted []string
+	// the tests that the change affects run first, and alone if the others may wait for the
+	// landing
+	Some bool
+	Mark func(nexus.GateJudged) nexus.GateJudged // adds the owner of the judgement
 
-	Goal   string              // whose words may name files, too
-	Said   []nexus.Explanation // what submissions explain of what it takes away
-	Agreed bool                // what it takes away was agreed to when it was accepted
-	Whole  bool                // every package is judged, also one that the change is not known to break: this is the last look
-	Each   bool                // a criterion that is unmet keeps no other from being judged
-	Checks []nexus.Criterion   // externalContext the task's: a gate that is the check of one judges whatever changed
+	Goal   string              // its words may name files, too
+	Said   []nexus.Explanation // explanations in submissions for the removals
+	Agreed bool                // the removals were approved when it was accepted
+	// every package is judged, even if the change is not known to break it: this is the last
+	// check
+	Whole  bool
+	Each   bool              // an unmet criterion does not stop the others
+	Checks []nexus.Criterion // besides the task's: a gate that is the check of one always runs
 }
 
-// starts is what says that a gate begins to judge the case.
+// starts returns the fact that a gate begins to judge the tree.
 func (c JudgeRequest) starts() nexus.GateStarted {
 	of := c.Mark(nexus.GateJudged{})
 	return nexus.GateStarted{Attempt: of.Attempt, Task: of.Task}
 }
 
-// RecordGateStart records which gates begin, for those who watch.
+// RecordGateStart records which gates begin, for progress displays.
 func RecordGateStart(ctx context.Context, d Desk, f nexus.GateStarted) func(gate.Gate) error {
 	return func(g gate.Gate) error {
 		f.Gate = g.Name
@@ -53,11 +58,10 @@ func RecordGateStart(ctx context.Context, d Desk, f nexus.GateStarted) func(gate
 	}
 }
 
-// RunGates lets the gates judge a tree in their order and stops at the first red
-// one. A gate that was red on the base for the same reasons is not red. Each
-// judgement is recorded as it is made.
+// RunGates runs the gates on a tree in their order and stops at the first red one. A gate that
+// was red on the base for the same reasons is not red. Each result is recorded at once.
 //
-// It ends when the run lets its workers go: gates cost nothing to run again.
+// It ends when the run releases its workers: gates can be run again for free.
 func (j *Judge) RunGates(ctx context.Context, c JudgeRequest, d Desk) ([]nexus.Evidence, error) {
 	var evidence []nexus.Evidence
 	err := RunInterruptible(ctx, d, c.Paid, func(ctx context.Context) error {
@@ -75,17 +79,18 @@ func (j *Judge) RunGates(ctx context.Context, c JudgeRequest, d Desk) ([]nexus.E
 	return evidence, err
 }
 
-// measure adds what the meter says about a tree that the gates judged.
+// measure adds the meter's results for a tree that the gates judged.
 func (j *Judge) measure(ctx context.Context, c JudgeRequest, gates []gate.Gate, evidence []nexus.Evidence, base func(string) (nexus.Evidence, bool), d Desk) ([]nexus.Evidence, error) {
 	evidence, taken := j.Meter.ExtractMeasurements(gates, evidence, base)
 	done, err := j.checkDefinitionOfDone(ctx, c, evidence, taken, d)
 	return append(evidence, done...), err
 }
 
-// prepare returns what runs the gates on a tree, and which those are. Evidence
-// is why the tree is red before any of them runs.
+// prepare returns the runner of the gates on a tree, and the gates. Evidence is the reason if
+// the tree is red before any gate runs.
 func (j *Judge) prepare(ctx context.Context, c JudgeRequest, d Desk) (r gate.Runner, gates []gate.Gate, evidence []nexus.Evidence, err error) {
-	if err := c.Tree.ResetExactly(ctx, c.Hash); err != nil { // what git ignores does not land, so it is no help here
+	// ignored files do not land, so they must not help here
+	if err := c.Tree.ResetExactly(ctx, c.Hash); err != nil {
 		return r, nil, nil, err
 	}
 	spared, e, red, err := j.findForbiddenChange(ctx, c)
@@ -145,8 +150,8 @@ func (j *Judge) prepare(ctx context.Context, c JudgeRequest, d Desk) (r gate.Run
 	return r, gates, nil, nil
 }
 
-// movedLinesFunc returns what says where the lines of a base are in a tree; nil where
-// there is no base.
+// movedLinesFunc returns a function that maps the lines of a base to a tree; nil if there is
+// no base.
 func (j *Judge) movedLinesFunc(base, hash string) func(context.Context) (gate.Moves, error) {
 	if base == "" {
 		return nil
@@ -164,9 +169,9 @@ func (j *Judge) movedLinesFunc(base, hash string) func(context.Context) (gate.Mo
 	}
 }
 
-// addRelatedTests returns the gates with those that run the tests which the change
-// concerns, where these come first, and whether the others may wait. Where all
-// tests hang on the base, some are what is known of any.
+// addRelatedTests returns the gates with those that run the affected tests, if these come
+// first, and whether the others may wait. If all tests hang on the base, the selected ones are
+// the only ones with a result.
 func (j *Judge) addRelatedTests(c JudgeRequest, changed []string, gates []gate.Gate, base map[string]nexus.Evidence) (all []gate.Gate, later bool) {
 	hung := slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Tests && base[g.Name].Hung() })
 	if !c.Some && !hung || j.Related != RelatedPerTask && j.Related != RelatedDeferred {
@@ -191,10 +196,10 @@ func (j *Judge) HasPendingTests(ctx context.Context, tree string, d Desk) bool {
 	}
 	some, first := d.Known(ctx, tree, related.Name)
 	_, all := d.Known(ctx, tree, "test")
-	return first && some.Passed() && !all // the run was started in another way
+	return first && some.Passed() && !all // the run was started in another mode
 }
 
-// RecordHosts records which hosts a gate asked for.
+// RecordHosts records the hosts that a gate requested.
 func RecordHosts(ctx context.Context, d Desk, of nexus.AttemptID) func(string, []nexus.HostReached) error {
 	return func(gate string, asked []nexus.HostReached) error {
 		return d.Record(ctx, nexus.NetworkJudged{Attempt: of, Gate: gate, Hosts: asked})
@@ -205,7 +210,7 @@ func known(ctx context.Context, d Desk) func(tree, gate string) (nexus.Evidence,
 	return func(tree, gate string) (nexus.Evidence, bool) { return d.Known(ctx, tree, gate) }
 }
 
-// Runner returns what runs gates on a tree, which it puts back after each.
+// Runner returns a runner of gates on a tree, which it restores after each.
 func (j *Judge) Runner(t *worktree.Tree, hash string) (gate.Runner, error) {
 	return j.runnerIn(t, hash, filepath.Join(filepath.Dir(t.Dir), "gates"))
 }
@@ -263,26 +268,26 @@ func (j *Judge) caches() gate.Caches {
 	return gate.Caches{Exe: j.Exe, State: j.Site.State, Shared: j.Caches, User: j.Fetched}
 }
 
-// mark names the owner of the processes of a tree.
+// mark returns the owner name of a tree's processes.
 func (s *RunEnvironment) mark(t *worktree.Tree) string { return string(s.Run) + "/" + string(t.ID) }
 
-// Bases judges the trees that work starts from, each once for all workers.
+// Bases judges the trees from which work starts, each once for all workers.
 type Bases struct {
 	once  sync.Once
-	turn  chan struct{} // filled by who judges a base, who owns the maps
+	turn  chan struct{} // contains a value while a worker judges a base and owns the maps
 	trees map[string]*worktree.Tree
-	known map[string]map[string]nexus.Evidence // by commit and gate
+	known map[string]map[string]nexus.Evidence // evidence by commit and gate
 
-	compared map[string]bool // commit and gate, which judged the user's checkout
+	compared map[string]bool // commits and gates that judged the user's checkout
 }
 
-// start makes the maps. The caller has the turn.
+// start creates the maps. The caller has the turn.
 func (b *Bases) start() {
 	b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
 }
 
-// warmCaches compiles what the gates of a base need, once for each tree, and returns
-// how long that took.
+// warmCaches compiles the packages for the gates of a base, once for each tree, and returns
+// the duration.
 func (b *Bases) warmCaches(ctx context.Context, s *Judge, of Base, hash string, d Desk) (took time.Duration, err error) {
 	mark := filepath.Join(s.caches().Warm(), "warmed-"+hash)
 	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
@@ -310,23 +315,23 @@ func (b *Bases) warmCaches(ctx context.Context, s *Judge, of Base, hash string, 
 	return took, os.WriteFile(mark, nil, 0o600)
 }
 
-// Base is the commit that work starts from, and whose work waits for what its
-// gates say.
+// Base is the commit from which work starts, and the work that waits for the gates' results on
+// it.
 type Base struct {
 	Commit string
 	For    nexus.GateStarted // without a gate
 }
 
-// starts says that a gate begins to judge the base.
+// starts records that a gate begins to judge the base.
 func (of Base) starts(ctx context.Context, d Desk) func(gate.Gate) error {
 	f := of.For
 	f.Base = true
 	return RecordGateStart(ctx, d, f)
 }
 
-// Judge returns the gates of a tree with those of its base, and what each says
-// of the base. A gate that the base has stays, whatever the work deleted. A
-// red one does not end it. One that is apart does not judge; apart may be nil.
+// Judge returns the gates of a tree with those of its base, and the result of each on the
+// base. A gate that the base has stays, even if the work deleted it. A red one does not stop
+// it. A gate for which apart returns a reason does not run; apart may be nil.
 func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate, apart func(gate.Gate) string, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
 	commit := of.Commit
 	done, err := b.acquireTurn(ctx)
@@ -373,8 +378,7 @@ func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate,
 	return gates, all, nil
 }
 
-// Known returns what was said about a base, by the names of the gates. It judges
-// nothing.
+// Known returns the known results on a base, by the names of the gates. It runs nothing.
 func (b *Bases) Known(ctx context.Context, commit string) []nexus.Evidence {
 	done, err := b.acquireTurn(ctx)
 	if err != nil {
@@ -388,7 +392,7 @@ func (b *Bases) Known(ctx context.Context, commit string) []nexus.Evidence {
 	return all
 }
 
-// union returns the gates of the base, and after them those that are new.
+// union returns the gates of the base, and after them the new ones.
 func union(base, now []gate.Gate) []gate.Gate {
 	for _, g := range now {
 		if !slices.ContainsFunc(base, func(o gate.Gate) bool { return o.Name == g.Name }) {
@@ -398,8 +402,8 @@ func union(base, now []gate.Gate) []gate.Gate {
 	return base
 }
 
-// gateEvidence returns what a gate says about a base: what is known, if that fits, and
-// else what it says now. The first that runs takes what the warm-up took.
+// gateEvidence returns a gate's result on a base: the known result, if that fits, or a new
+// one. The duration of the baseline check's compilation is added to the first gate that runs.
 func (b *Bases) gateEvidence(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, warm *time.Duration, d Desk) (nexus.Evidence, error) {
 	e, ok := d.Known(ctx, hash, g.Name)
 	if _, fault := gate.FaultOf(e); ok && !fault {
@@ -424,7 +428,7 @@ func (b *Bases) gateEvidence(ctx context.Context, s *Judge, of Base, hash string
 	return e, d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e, WarmUp: took})
 }
 
-// acquireTurn waits until nobody else judges a base, or ctx ends.
+// acquireTurn waits until no other worker judges a base, or ctx ends.
 func (b *Bases) acquireTurn(ctx context.Context) (done func(), err error) {
 	b.once.Do(func() { b.turn = make(chan struct{}, 1) })
 	select {
@@ -476,7 +480,7 @@ func (b *Bases) origin(ctx context.Context, s *Judge, commit, hash string, told 
 	}, nil
 }
 
-// ensureWorktree makes the worktree of a base. The caller has the turn.
+// ensureWorktree creates the worktree of a base. The caller has the turn.
 func (b *Bases) ensureWorktree(ctx context.Context, s *Judge, commit, hash string) (*worktree.Tree, error) {
 	if tree := b.trees[commit]; tree != nil {
 		return tree, nil
@@ -503,14 +507,13 @@ func (b *Bases) run(ctx context.Context, s *Judge, of Base, hash string, g gate.
 	}
 	r.Reached, r.Starts = RecordHosts(ctx, d, ""), of.starts(ctx, d)
 	e, err := r.Judge(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
-	if err != nil { // the gate may have been cut off in the middle of writing, and others need the base
+	if err != nil { // the gate may have been interrupted while writing, and others need the base
 		err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 	}
 	return e, err
 }
 
-// fits reports whether evidence is of this very gate, with these tools and
-// dependencies.
+// fits reports whether evidence is of exactly this gate, with these tools and dependencies.
 func (b *Bases) fits(ctx context.Context, s *Judge, commit, hash string, g gate.Gate, e nexus.Evidence) (bool, error) {
 	tree, err := b.ensureWorktree(ctx, s, commit, hash)
 	if err != nil {

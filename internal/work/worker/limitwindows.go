@@ -11,15 +11,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
-// LimitWindows is what agent programs told of the windows of their accounts. All
-// sessions of a process share it, so that each is told once. Its zero value
-// knows nothing.
+// LimitWindows stores agent programs' reports about the limits of their accounts. All sessions
+// of a process share it, so that each is recorded once. Its zero value is empty.
 type LimitWindows struct {
 	mu    sync.Mutex // guards known
 	known []state.QuotaWindow
 }
 
-// news reports whether what is told is not known yet, and remembers it.
+// news reports whether a limit is new, and remembers it.
 func (w *LimitWindows) news(f nexus.AgentLimited, now time.Time) bool {
 	if w == nil {
 		return state.IsNewUsage(nil, f, now)
@@ -33,7 +32,7 @@ func (w *LimitWindows) news(f nexus.AgentLimited, now time.Time) bool {
 	return true
 }
 
-// program is a program that is prompted from its command line.
+// program is an agent program that is prompted from its command line.
 type program struct {
 	agentcli.Launch
 
@@ -49,8 +48,8 @@ func (h program) Resumes() bool { return h.Program.Resumes() }
 // Tells implements [external.Agent].
 func (h program) Tells() bool { return h.Program.Tells() }
 
-// Prompt implements [external.Agent]. What the program says of its limits in its
-// home is heard last.
+// Prompt implements [external.Agent]. Limits that the program records in its home are reported
+// last.
 func (h program) Prompt(ctx context.Context, q agentcli.Prompt) (agentcli.PromptResult, error) {
 	e, err := h.Launch.Prompt(ctx, q)
 	if err != nil {

@@ -9,21 +9,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 )
 
-// renewals is how often it is looked whether a program renewed its login. Others
-// who work with the same one need it before they ask for a new one themselves.
+// renewals is the interval of checking whether a program renewed its login. Other programs
+// with the same login need it before they request a new one themselves.
 const renewals = 2 * time.Second
 
-// loginSync keeps the copy of a login in step with the user's own.
+// loginSync synchronizes the copy of a login with the user's own.
 type loginSync struct {
 	login agentcli.Login
-	learn func(secret string) // makes masks know another; may be nil
+	learn func(secret string) // adds a secret to the masks; may be nil
 
-	mu     sync.Mutex // guards what follows, and that one at a time looks
+	mu     sync.Mutex // guards the fields below, and serializes the checks
 	all    []nexus.AgentRenewed
-	broken bool // what was done cannot be remembered
+	broken bool // the state cannot be stored
 }
 
-// ready gives the program the user's login, where that is newer than the copy.
+// ready copies the user's login to the program, if that is newer than the copy.
 func (k *loginSync) ready() (bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -33,7 +33,7 @@ func (k *loginSync) ready() (bool, error) {
 	return fresh, err
 }
 
-// renewed returns what was renewed since it was asked last.
+// renewed returns the renewals since the last call.
 func (k *loginSync) renewed() []nexus.AgentRenewed {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -43,7 +43,7 @@ func (k *loginSync) renewed() []nexus.AgentRenewed {
 	return all
 }
 
-// renew writes back what the program renewed. The lock is held.
+// renew writes the program's renewed login back. The caller holds the lock.
 func (k *loginSync) renew() {
 	if k.broken {
 		return
@@ -66,7 +66,7 @@ func (k *loginSync) learnt(secrets []string) {
 	}
 }
 
-// watch looks again and again until the context ends, and closes gone then.
+// watch checks periodically until the context ends, and closes gone then.
 func (k *loginSync) watch(ctx context.Context) (gone <-chan struct{}) {
 	over := make(chan struct{})
 	go func() {

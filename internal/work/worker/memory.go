@@ -14,19 +14,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// remembers reports whether a session is told of the repository's memory: those
-// that plan and write are. Who judges their work looks at it with its own eyes.
+// remembers reports whether a session receives the repository's memory: sessions that plan and
+// write do. Judges of their work form their own view.
 func (s *Sessions) remembers(t ConversationRequest) bool {
 	return s.Memory != nil && s.Memory.Tokens > 0 && (t.Role == nexus.Planner || t.Role == nexus.Coder || t.Role == nexus.Tester)
 }
 
-// proposes reports whether what a session submits may say what was learned.
+// proposes reports whether a session's submission may contain lessons.
 func (s *Sessions) proposes(t ConversationRequest) bool {
 	return s.remembers(t) && t.Role != nexus.Planner && t.Task.ID != ""
 }
 
-// recall returns what of the repository's memory a session is told when it
-// begins, and all of it that has to do with its task.
+// recall returns the episodes of the repository's memory for a session when it begins, and all
+// episodes that are relevant to its task.
 func (s *Sessions) recall(ctx context.Context, t ConversationRequest) (told []prompt.Note, all []nexus.Remembered, err error) {
 	if !s.remembers(t) {
 		return nil, nil, nil
@@ -52,8 +52,8 @@ func note(e memoryentry.Episode) prompt.Note {
 	}
 }
 
-// findMemoryEdit looks for a change to the repository's memory: agents are told of what
-// is in it, so that only people write it.
+// findMemoryEdit detects a change to the repository's memory: agents read it, so only people
+// may write it.
 func (j *Judge) findMemoryEdit(ctx context.Context, c JudgeRequest) (e nexus.Evidence, red bool, err error) {
 	if c.Base == "" {
 		return e, false, nil
@@ -77,12 +77,12 @@ func (j *Judge) findMemoryEdit(ctx context.Context, c JudgeRequest) (e nexus.Evi
 	}, true, nil
 }
 
-// memories returns the entries of a tree that some file system takes for the
-// memory, or for a directory that it is in where that is none: a link or a
-// submodule, which leads to files that have other names.
+// memories returns the entries of a tree that some file system may treat as the memory, and
+// those in place of one of its directories: a link or a submodule, which leads to files that
+// have other names.
 func memories(ctx context.Context, repo git.Repo, rev string) ([]string, error) {
 	var found []string
-	trees := map[string]string{"": rev} // by path
+	trees := map[string]string{"": rev} // trees by path
 	for part := range strings.SplitSeq(memoryentry.Dir, "/") {
 		below := map[string]string{}
 		for dir, tree := range trees {

@@ -15,16 +15,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// sessionOpening is what a new conversation begins with: the system prompt, the first
-// message with what is said about where it is, and what of the memory it shows.
+// sessionOpening is the beginning of a new conversation: the system prompt, the first message
+// with its context, and the episodes of the memory in it.
 type sessionOpening struct {
 	system, first string
 	memory        []nexus.Remembered
-	parts, here   []prompt.Part       // of the system prompt, and of what the first message ends with
-	warm          *sharedConversation // the conversation that it goes on in; nil: none
+	// parts of the system prompt, and of the end of the first message
+	parts, here []prompt.Part
+	warm        *sharedConversation // the shared session that it continues; nil: none
 }
 
-// opening returns what a new conversation begins with.
+// opening returns the beginning of a new conversation.
 func (s *Sessions) opening(ctx context.Context, t ConversationRequest, role agent.Role, m Model, d Desk) (o sessionOpening, err error) {
 	e, err := s.environment(ctx, t, role, t.Tree.Dir)
 	if err != nil {
@@ -67,8 +68,9 @@ func (s *Sessions) opening(ctx context.Context, t ConversationRequest, role agen
 	return o, nil
 }
 
-// repositoryContext returns the rules for a session's task, and the map for its role, as the smallest of the models holds it that
-// its session may continue with. It shows the commit that the session starts from.
+// repositoryContext returns the rules for a session's task, and a map for its role that fits
+// the smallest of the models with which the session may continue. The map shows the commit at
+// which the session starts.
 func (s *Sessions) repositoryContext(ctx context.Context, t ConversationRequest, role agent.Role, m Model) (prompt.WorkContext, error) {
 	rules := s.rulesFor(t)
 	if !role.Map || s.Maps == nil {
@@ -96,8 +98,8 @@ func (s *Sessions) repositoryContext(ctx context.Context, t ConversationRequest,
 	return prompt.WorkContext{Rules: rules, Map: text, Tests: tests, Past: past, In: in}, err
 }
 
-// taskPackage returns the package that a session's task is about, zero where there is none or
-// several are, and what a map for it is about.
+// taskPackage returns the package of a session's task, zero if it has none or several, and the
+// subject of its map.
 func (s *Sessions) taskPackage(t ConversationRequest) (in prompt.Package, about codemap.MapSubject, err error) {
 	about = t.about()
 	if t.Role == nexus.Scout || t.Role == nexus.Planner || t.Task.Package == "" {
@@ -119,7 +121,7 @@ func (s *Sessions) taskPackage(t ConversationRequest) (in prompt.Package, about 
 	return in, about, err
 }
 
-// rulesFor returns what holds for a session's task besides what always does.
+// rulesFor returns the rules that apply to a session's task besides those that always do.
 func (s *Sessions) rulesFor(t ConversationRequest) []prompt.Section {
 	about := t.about()
 	files := t.Task.Files
@@ -129,12 +131,12 @@ func (s *Sessions) rulesFor(t ConversationRequest) []prompt.Section {
 	return s.Rules.For(files, about.Task+"\n"+t.Goal).Sections()
 }
 
-// start returns the commit that a session begins at.
+// start returns the commit at which a session begins.
 func (t ConversationRequest) start() string {
 	return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base, t.Base)
 }
 
-// about returns what a map for the session is to be about.
+// about returns the subject of the session's map.
 func (t ConversationRequest) about() codemap.MapSubject {
 	words := []string{t.About, t.Task.Title, t.Task.Brief}
 	for _, c := range t.Task.Criteria {
@@ -142,7 +144,7 @@ func (t ConversationRequest) about() codemap.MapSubject {
 	}
 	a := codemap.MapSubject{Task: strings.TrimSpace(strings.Join(words, "\n")), Goal: t.Goal, Files: t.Task.Files}
 	if t.Role == nexus.Scout {
-		a.Files = nil // it was asked something else
+		a.Files = nil // it has another question
 	}
 	return a
 }

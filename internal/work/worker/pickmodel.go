@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ReaderAssignments remembers who reads whose work, so that it is said once. The zero
-// Readers remembers nothing; it may be used by many goroutines.
+// ReaderAssignments remembers which models read which models' work, so that each pair is
+// recorded once. The zero ReaderAssignments is empty; it may be used by many goroutines.
 type ReaderAssignments struct {
 	mu   sync.Mutex // guards said
 	said []nexus.RoleRouted
@@ -29,7 +29,7 @@ func (r *ReaderAssignments) news(f nexus.RoleRouted, said []nexus.RoleRouted) bo
 	return true
 }
 
-// pick picks the model of a conversation, and says who reads whose work.
+// pick picks the model of a conversation, and records the author whose work it reads.
 func (s *Sessions) pick(ctx context.Context, t ConversationRequest, tier nexus.Tier) (Model, error) {
 	if t.Author == "" || s.PickReader == nil {
 		return s.Pick(t.Role, tier, t.Task.Model)

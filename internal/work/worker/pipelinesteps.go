@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
 
-// stepsOf returns the commands of pipeline steps that judge a case, as gates. They are
-// not compared with the base: a step asks something of each task.
+// stepsOf returns the commands of pipeline steps that judge a tree, as gates. They are not
+// compared with the base: a step applies to each task on its own.
 func (j *Judge) stepsOf(c JudgeRequest) []gate.Gate {
 	if c.Task.ID == "" {
 		return nil
@@ -35,13 +35,13 @@ func (j *Judge) HasLandingSteps(t nexus.Task) bool {
 	return slices.ContainsFunc(j.Steps, func(s config.NamedStep) bool { return s.When == config.BeforeLand && s.Is(t.Kind) })
 }
 
-// IsLandingStep reports whether a gate is the command of a step that judges work only
-// when it lands.
+// IsLandingStep reports whether a gate is the command of a step that judges work only when it
+// lands.
 func (j *Judge) IsLandingStep(gate string) bool {
 	return slices.ContainsFunc(j.Steps, func(s config.NamedStep) bool { return s.When == config.BeforeLand && s.Gate() == gate })
 }
 
-// StepReaders returns who reads the changes of a task besides the usual reviewers.
+// StepReaders returns the additional readers of a task's changes.
 func (j *Judge) StepReaders(t nexus.Task) []review.Persona {
 	var all []review.Persona
 	for _, s := range j.Steps {
@@ -57,7 +57,8 @@ func (j *Judge) StepReaders(t nexus.Task) []review.Persona {
 	return all
 }
 
-// ownReader tells a reader with a role of the repository's own what the prompt of reviewers says to others.
+// ownReader are the instructions for a reader with a role of the repository's own, which the
+// built-in reviewer's prompt contains already.
 const ownReader = "Report what you can point at: file, line as it is now, what is wrong, and what to do instead. " +
 	"Critical and major findings keep the change from landing; minor ones and suggestions are reported. " +
 	"Submit approved, a summary of one or two sentences, and the findings, worst first. " +
@@ -68,7 +69,8 @@ func (j *Judge) EditSteps(t nexus.Task) []config.NamedStep {
 	return slices.DeleteFunc(slices.Clone(j.Steps), func(s config.NamedStep) bool { return s.Edit == "" || !s.Is(t.Kind) })
 }
 
-// StepCommands says which commands of pipeline steps will judge a task's work, for its agent.
+// StepCommands describes the commands of pipeline steps that will judge a task's work, for its
+// agent.
 func (j *Judge) StepCommands(t nexus.Task) []string {
 	var all []string
 	for _, s := range j.Steps {

@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
 
-// PluginQuestion is a question to a plugin, whom it concerns, and how its answer
-// is told in a few words.
+// PluginQuestion is a question to a plugin, with its owner and a short description of the
+// answer.
 type PluginQuestion struct {
 	plugin.Question
 
@@ -22,12 +22,11 @@ type PluginQuestion struct {
 	About func() string
 }
 
-// Recorder appends facts, and keeps whoever works in step with them.
+// Recorder appends facts, and updates the owner's state with them.
 type Recorder func(context.Context, ...nexus.Fact) error
 
-// AskPlugin asks a plugin, which may read the directories in trees, and records
-// how it answered before anybody uses it. It reports which questions have an
-// answer.
+// AskPlugin asks a plugin, which may read the directories in trees, and records its answers
+// before they are used. It reports which questions have an answer.
 func (s *RunEnvironment) AskPlugin(
 	ctx context.Context, p plugin.Plugin, k nexus.PluginKind, all []PluginQuestion, d Desk, record Recorder, trees ...string,
 ) ([]bool, error) {
@@ -65,8 +64,8 @@ func (s *RunEnvironment) AskPlugin(
 	return has, failed
 }
 
-// Objections asks the plugins that review what is wrong with a change from base
-// to commit, which stands in the tree. The question lacks only where that is.
+// Objections asks the review plugins for problems of a change from base to commit, whose files
+// are in the tree. The question lacks only its tree.
 func (w *Worker) Objections(
 	ctx context.Context, tree *worktree.Tree, base, commit string, q plugin.ReviewerInput, d Desk, record Recorder,
 ) ([]review.Opinion, error) {
@@ -98,11 +97,11 @@ func (w *Worker) Objections(
 	return all, nil
 }
 
-// maxTold is how much of a first message plugins have together.
-const maxTold = 16_000 // bytes
+// maxTold limits the texts of all plugins in a first message.
+const maxTold = 16_000 // most bytes of these texts
 
-// informs returns the plugins that are asked for a text for a session's first
-// message: those of coders and testers, and none for who plans or judges.
+// informs returns the plugins that are asked for a text for a session's first message: those
+// of coders and testers, and none for planners and judges.
 func (s *Sessions) informs(t ConversationRequest) []plugin.Plugin {
 	if t.Task.ID == "" || t.Role != nexus.Coder && t.Role != nexus.Tester {
 		return nil
@@ -110,7 +109,7 @@ func (s *Sessions) informs(t ConversationRequest) []plugin.Plugin {
 	return s.Site.Plugins.PluginsOfKind(nexus.PluginContext)
 }
 
-// askContextPlugins asks plugins what the agent of a session that begins should know.
+// askContextPlugins asks plugins for texts for the agent of a session that begins.
 func (s *Sessions) askContextPlugins(ctx context.Context, t ConversationRequest, d Desk) ([]prompt.PluginText, error) {
 	asked := s.informs(t)
 	if len(asked) == 0 {

@@ -14,18 +14,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// SessionPreview is what is before the first message of a conversation and what this one ends with.
+// SessionPreview is the part of a conversation before its first message, and the end of that
+// message.
 type SessionPreview struct {
 	Model   string // provider/model
-	Context int64  // most tokens that it holds; 0 if unknown
+	Context int64  // context window in tokens; 0 if unknown
 	Tier    nexus.Tier
 	System  []prompt.Part
-	Here    []prompt.Part // what the first message ends with
-	Tools   []llm.Tool    // of our own; those of servers join when the conversation begins
+	Here    []prompt.Part // the end of the first message
+	Tools   []llm.Tool    // our own tools; those of servers join when the conversation begins
 }
 
-// PreviewSession returns what [Shop.Converse] would begin a conversation with. It asks
-// nobody, starts nothing and records nothing.
+// PreviewSession returns the beginning of a conversation of [Sessions.Converse]. It calls no
+// model, starts nothing and records nothing.
 func (s *Sessions) PreviewSession(ctx context.Context, t ConversationRequest) (SessionPreview, error) {
 	role, ok := s.Roles[cmp.Or(t.As, t.Role)]
 	if !ok {
@@ -37,7 +38,8 @@ func (s *Sessions) PreviewSession(ctx context.Context, t ConversationRequest) (S
 	if err != nil {
 		return SessionPreview{}, err
 	}
-	dir, err := os.MkdirTemp("", "nexus-prompt-") // what is said depends on the tree, and no worktree is made for this
+	// the texts depend on the tree, and no worktree is created for this
+	dir, err := os.MkdirTemp("", "nexus-prompt-")
 	if err != nil {
 		return SessionPreview{}, err
 	}
@@ -84,7 +86,7 @@ func (s *Sessions) PreviewSession(ctx context.Context, t ConversationRequest) (S
 	return o, nil
 }
 
-// Tokens returns about how many tokens the tools take.
+// Tokens estimates the number of tokens of the tools.
 func (o SessionPreview) Tokens() int64 {
 	return toolsItem(o.Tools).Tokens
 }
@@ -96,7 +98,7 @@ func (s *Sessions) export(ctx context.Context, commit, dir string) error {
 		return err
 	}
 	defer os.Remove(index.Name())                                               //nolint:errcheck // a temporary file
-	if err := errors.Join(index.Close(), os.Remove(index.Name())); err != nil { // git makes it
+	if err := errors.Join(index.Close(), os.Remove(index.Name())); err != nil { // git creates it
 		return err
 	}
 	r := s.Trees.Git()

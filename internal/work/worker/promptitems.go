@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// items returns what the next message is made of; nil where nothing is said.
+// items returns the items of the next message; nil if there is none.
 func (t ConversationRequest) items() []nexus.PromptItem {
 	switch {
 	case t.Next == "":
@@ -21,7 +21,7 @@ func (t ConversationRequest) items() []nexus.PromptItem {
 	}
 }
 
-// manifest returns all that is sent with the first message, in its order.
+// manifest returns all items that are sent with the first message, in order.
 func (o sessionOpening) manifest(said []nexus.PromptItem, tools []llm.Tool) []nexus.PromptItem {
 	all := append(prompt.Items("system", o.parts), toolsItem(tools))
 	if o.warm != nil {
@@ -39,7 +39,7 @@ func toolsItem(tools []llm.Tool) nexus.PromptItem {
 	return nexus.PromptItem{In: "tools", Title: title, Reason: "the role has them", Tokens: prompt.Tokens(string(data))}
 }
 
-// forgotten returns what the memory holds for a task and its session is not told.
+// forgotten returns the relevant episodes that the session does not receive.
 func forgotten(all []nexus.Remembered) []prompt.Part {
 	var left []prompt.Part
 	for _, m := range all {

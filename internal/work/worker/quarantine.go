@@ -11,8 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// findForbiddenChange looks for what no gate need judge: secrets, and a change that edits the
-// memory or excuses tests. Where there is none of it, it returns the record of tests in quarantine.
+// findForbiddenChange detects changes that are refused without running gates: secrets, and
+// edits of the memory or of the list of quarantined tests. If there are none, it returns the
+// record of tests in quarantine.
 func (j *Judge) findForbiddenChange(ctx context.Context, c JudgeRequest) (r flaky.QuarantineOn, e nexus.Evidence, red bool, err error) {
 	for _, look := range []func(context.Context, JudgeRequest) (nexus.Evidence, bool, error){j.findSecrets, j.findMemoryEdit} {
 		if e, red, err = look(ctx, c); red || err != nil {
@@ -22,8 +23,8 @@ func (j *Judge) findForbiddenChange(ctx context.Context, c JudgeRequest) (r flak
 	return j.checkQuarantine(ctx, c)
 }
 
-// QuarantineFunc returns what says whether the record of a commit lets a test's failure
-// not count today.
+// QuarantineFunc returns a function that reports whether the record of a commit excuses a
+// test's failure today.
 func (j *Judge) QuarantineFunc(ctx context.Context, commit string) func(gate, test string) bool {
 	list, err := gate.QuarantineAt(ctx, j.Trees.Git(), commit)
 	day := flaky.DayOf(j.Site.Now())
@@ -33,9 +34,9 @@ func (j *Judge) QuarantineFunc(ctx context.Context, commit string) func(gate, te
 	}
 }
 
-// checkQuarantine returns the record of tests in quarantine that a tree is judged with:
-// its base's. It is red where the tree has another one, as that judges who
-// wrote it. A record that cannot be read spares nothing.
+// checkQuarantine returns the record of tests in quarantine for judging a tree: its base's.
+// The result is red if the tree has another one, as its author would judge itself. An
+// unreadable record excuses nothing.
 func (j *Judge) checkQuarantine(ctx context.Context, c JudgeRequest) (r flaky.QuarantineOn, e nexus.Evidence, red bool, err error) {
 	repo := j.Trees.Git()
 	if c.Base != "" {
@@ -56,7 +57,7 @@ func (j *Judge) checkQuarantine(ctx context.Context, c JudgeRequest) (r flaky.Qu
 	}
 	list, err := gate.QuarantineAt(ctx, repo, cmp.Or(c.Base, c.Hash))
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
-		list, err = nil, nil // nexus doctor says what is wrong with it
+		list, err = nil, nil // nexus doctor reports its problem
 	}
 	return flaky.QuarantineOn{List: list, Day: flaky.DayOf(j.Site.Now())}, e, false, err
 }

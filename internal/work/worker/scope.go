@@ -11,16 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// scope is what of a tree the gates are to judge: what changed since its base, and
-// the packages that this may break.
+// scope is the part of a tree that the gates judge: the changes since its base, and the
+// packages that these may break.
 type scope struct {
 	changed  []string
 	effect   monorepo.Effect
 	criteria []nexus.Criterion
-	apart    func(gate.Gate) string // why a gate does not concern the change; nil: each judges
+	apart    func(gate.Gate) string // why a gate does not apply to the change; nil: all apply
 }
 
-// scope returns what of a case the gates are to judge.
+// scope returns the part of a tree that the gates judge.
 func (j *Judge) scope(ctx context.Context, c JudgeRequest) (s scope, err error) {
 	if c.Base == "" {
 		return s, nil
@@ -36,7 +36,7 @@ func (j *Judge) scope(ctx context.Context, c JudgeRequest) (s scope, err error) 
 	return s, nil
 }
 
-// spares says why a gate does not concern the change.
+// spares returns why a gate does not apply to the change.
 func (s scope) spares(g gate.Gate) string {
 	if why := gate.UnaffectedReason(g, s.changed, s.criteria); why != "" {
 		return why
@@ -51,6 +51,6 @@ func (s scope) spares(g gate.Gate) string {
 	return s.effect.UnaffectedReason(g.Dir)
 }
 
-// near puts, among neighbours that do the same for several packages, those of what
-// changed first, then those of what needs it.
+// near sorts consecutive gates of the same step in several packages: those of changed packages
+// first, then those of their dependents.
 func (s scope) near(gates []gate.Gate) []gate.Gate { return gate.SortByDistance(gates, s.effect.Steps) }

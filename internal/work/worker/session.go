@@ -30,39 +30,41 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// ConversationRequest is one stretch of a conversation that is to be had.
+// ConversationRequest describes one stretch of a conversation.
 type ConversationRequest struct {
-	Attempt  *state.Attempt // whose session it is; kept in step by Record
-	Session  nexus.SessionID
-	About    string // what it is asked, for one that another session sent
-	Task     nexus.Task
-	Role     nexus.Role
-	As       nexus.Role // of the repository's own, that does what Role does; empty: Role itself
-	Tier     nexus.Tier
-	Least    nexus.Tier         // the role works no lower, whatever its own tier is; zero sets no such floor
-	Author   string             // provider/model whose work is looked at; empty for roles that look at nobody's
-	Failed   string             // provider/model that could not do it before, and is not asked again where there is another
-	Readers  []nexus.RoleRouted // who reads whose work, as far as the journal says
+	Attempt *state.Attempt // owner of the session; updated by Record
+	Session nexus.SessionID
+	About   string // a subagent's question; empty for other sessions
+	Task    nexus.Task
+	Role    nexus.Role
+	As      nexus.Role // the repository's own role that acts as Role; empty: Role itself
+	Tier    nexus.Tier
+	Least   nexus.Tier // least tier of the role; zero: its own tier
+	// provider/model of the author whose work is reviewed; empty if there is none
+	Author string
+	// provider/model that failed before, and is avoided if there is another
+	Failed   string
+	Readers  []nexus.RoleRouted // known assignments of readers, according to the journal
 	Tree     *worktree.Tree
-	Base     string         // commit that the run began with
-	Goal     string         // what the run is for
-	Next     string         // what we say next; empty to continue where it stopped
+	Base     string         // commit at which the run began
+	Goal     string         // goal of the run
+	Next     string         // next message; empty: continue the session
 	Parts    []prompt.Part  // the sections of Next; nil: it is one text
 	Why      string         // brief, repair
-	Delivers agent.Guidance // what people left that Next delivers; zero: nothing
+	Delivers agent.Guidance // guidance that Next delivers; zero: none
 	Handin   json.RawMessage
 	Limits   nexus.Limits
-	Left     func() time.Duration // of the task's time; nil: no end
+	Left     func() time.Duration // time left of the task; nil: unlimited
 	Record   func(ctx context.Context, facts ...nexus.Fact) error
 	Snap     func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
 
-	kept   *ignore.Set       // what .nexusignore said where the work began; nil: it was not read yet
-	given  int               // bytes that were shown at its request before
-	scouts *sessionSubagents // that it sends; nil for none
+	kept   *ignore.Set       // .nexusignore at the start of the work; nil: not read yet
+	given  int               // bytes of context that it requested before
+	scouts *sessionSubagents // its subagents; nil: none
 }
 
-// Converse has a stretch of a conversation, new or begun by another process,
-// and returns how it ended. It has been recorded when it returns.
+// Converse runs a stretch of a conversation, new or begun by another process, and returns its
+// result, which has been recorded.
 func (s *Sessions) Converse(ctx context.Context, t ConversationRequest, d Desk) (agent.Outcome, error) {
 	role, ok := s.Roles[cmp.Or(t.As, t.Role)]
 	if !ok {
@@ -89,8 +91,8 @@ func (s *Sessions) Converse(ctx context.Context, t ConversationRequest, d Desk) 
 	return s.runOwn(ctx, t, role, tier, d)
 }
 
-// redactHiddenFiles takes out of what is said to a session what it quotes of files that are kept
-// from agents: changes of others and gates name what they like.
+// redactHiddenFiles removes from a session's texts the quotes of files that are hidden from
+// agents: changes of others and gates may quote anything.
 func (t ConversationRequest) redactHiddenFiles(text string) (string, error) {
 	if text == "" {
 		return "", nil
@@ -103,18 +105,18 @@ func (t ConversationRequest) redactHiddenFiles(text string) (string, error) {
 	return files.HiddenRules{Kept: t.kept}.Veil(root, text), nil
 }
 
-// ignoreRules returns what .nexusignore says in the commit that the work of a session
-// began with. What it says in the tree may be the agent's own word.
+// ignoreRules returns the rules of .nexusignore in the commit at which the work of a session
+// began. In the tree, the agent itself may have changed them.
 func (s *Sessions) ignoreRules(ctx context.Context, t ConversationRequest) (*ignore.Set, error) {
 	commit := cmp.Or(t.Attempt.Base, t.Base)
-	if t.kept != nil || commit == "" { // who makes no change has no commit
+	if t.kept != nil || commit == "" { // a session without changes has no commit
 		return t.kept, nil
 	}
 	set, err := change.IgnoreSet(ctx, s.Trees.Git(), commit)
 	return &set, err
 }
 
-// saidIn returns what was said in a session; nothing of one that has not begun.
+// saidIn returns the messages of a session; nil if it has not begun.
 func (s *Sessions) saidIn(id nexus.SessionID, old *state.Session) ([]llm.Message, error) {
 	if old == nil {
 		return nil, nil
@@ -126,7 +128,8 @@ func (s *Sessions) saidIn(id nexus.SessionID, old *state.Session) ([]llm.Message
 	return said, nil
 }
 
-// deltaListener returns what hears a session as it speaks; nil where nobody listens.
+// deltaListener returns a function that receives a session's output as it arrives; nil if
+// there is no listener.
 func (s *Sessions) deltaListener(id nexus.SessionID) func(llm.Delta) {
 	if s.Heard == nil {
 		return nil
@@ -134,8 +137,8 @@ func (s *Sessions) deltaListener(id nexus.SessionID) func(llm.Delta) {
 	return func(delta llm.Delta) { s.Heard(id, delta) }
 }
 
-// runOwn has a stretch of a conversation in our own loop: it adds the system prompt
-// and the map, and asks the model.
+// runOwn runs a stretch of a conversation in our own loop: it adds the system prompt and the
+// map, and calls the model.
 func (s *Sessions) runOwn(ctx context.Context, t ConversationRequest, role agent.Role, tier nexus.Tier, d Desk) (o agent.Outcome, err error) {
 	model, err := s.pick(ctx, t, tier)
 	if err != nil {
@@ -186,8 +189,10 @@ func (s *Sessions) runOwn(ctx context.Context, t ConversationRequest, role agent
 		if err != nil {
 			return agent.Outcome{}, fmt.Errorf("continue with %s: %w", t.Session, err)
 		}
-		b.System = opened.System // whatever the role's file or the rules say now: what was said stays cached
-		if opened.Agent != "" {  // that is how it was told to work
+		// the system prompt stays the same after changes of the role's file or the rules: the
+		// conversation stays cached
+		b.System = opened.System
+		if opened.Agent != "" { // the external agent's guide is its description of the work
 			if begun, err = s.opening(ctx, t, role, model, d); err != nil {
 				return agent.Outcome{}, err
 			}
@@ -210,8 +215,8 @@ func (s *Sessions) runOwn(ctx context.Context, t ConversationRequest, role agent
 	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.Files()})
 }
 
-// tier returns the tier that the role works at: who writes climbs with the
-// task; the others have their own, but none below the least.
+// tier returns the tier of the role's model: a writer's tier rises with the task; other roles
+// have their own, but at least Least.
 func (t ConversationRequest) tier(role agent.Role) nexus.Tier {
 	if t.Role == nexus.Coder || t.Role == nexus.Tester {
 		return t.Tier
@@ -223,7 +228,7 @@ func (t ConversationRequest) tier(role agent.Role) nexus.Tier {
 	return own
 }
 
-// offered returns the names of the tools that a role has of our own.
+// offered returns the names of a role's built-in tools.
 func (s *Sessions) offered(role agent.Role, tier nexus.Tier) []string {
 	if s.sends(role, tier) {
 		return role.Tools
@@ -231,8 +236,8 @@ func (s *Sessions) offered(role agent.Role, tier nexus.Tier) []string {
 	return slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == tool.SubagentTool })
 }
 
-// retry says how failed calls of a session are tried again. With a seed its
-// waits are its own, whatever other sessions draw.
+// retry returns the retry policy of a session's calls. With a seed its waits are its own,
+// whatever other sessions draw.
 func (s *Sessions) retry(t ConversationRequest) llm.Policy {
 	p := s.Retry
 	if s.Draw != nil {
@@ -241,7 +246,7 @@ func (s *Sessions) retry(t ConversationRequest) llm.Policy {
 	return p
 }
 
-// masked takes keys out of a text.
+// masked masks keys in a text.
 func (s *RunEnvironment) masked(text string) string {
 	if s.Mask == nil {
 		return text
@@ -249,7 +254,7 @@ func (s *RunEnvironment) masked(text string) string {
 	return string(s.Mask([]byte(text)))
 }
 
-// sessionDesk is the desk as an agent sees it.
+// sessionDesk is an agent's recorder on top of the worker's desk.
 type sessionDesk struct {
 	talk ConversationRequest
 	desk Desk
@@ -261,8 +266,8 @@ func (d sessionDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.talk.Record(ctx, facts...)
 }
 
-// Reserve implements [agent.Recorder]. The call's time runs from here on: how long
-// it waited for leave is not the task's.
+// Reserve implements [agent.Recorder]. The call's time starts here: the wait for permission
+// does not count as time of the task.
 func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	began := d.now()
 	told, err := d.desk.Reserve(ctx, r, done...)
@@ -279,8 +284,8 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done .
 	return told, err
 }
 
-// toolEnvironment returns what a session has of its tree and of the machine, and what lets
-// go of it. It may write whatever the sandbox lets it; see [tool.WriteGuard].
+// toolEnvironment returns a session's access to its tree and the machine, and a function that
+// releases it. The sandbox alone limits writing; see [tool.WriteGuard].
 func (s *Sessions) toolEnvironment(t ConversationRequest, role agent.Role, d Desk, agree func(context.Context, string, string) error) (tool.Env, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
@@ -294,7 +299,8 @@ func (s *Sessions) toolEnvironment(t ConversationRequest, role agent.Role, d Des
 		Mark:   s.Site.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.GatewayForRole(string(role.Name)),
 		Hidden: files.HiddenRules{Show: s.Site.may(role.Name).Show, Kept: t.kept}, Learn: s.Site.Learn,
 		Handin: t.Handin, Claims: s.TestersWriteChecks() && t.Role == nexus.Tester, Recall: s.proposes(t), Rules: s.Site.may(role.Name), Given: t.given,
-		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.Sessions(), // see prompt.Order
+		// see prompt.TestOrderText
+		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.Sessions(),
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Site.Now().UnixNano()),
@@ -304,7 +310,8 @@ func (s *Sessions) toolEnvironment(t ConversationRequest, role agent.Role, d Des
 		},
 	}
 	e.Ignored = func(ctx context.Context, name string) (string, error) {
-		t.Tree.ForceInclude(name) // it is meant to be there, also where git cannot say which rule leaves it out
+		// the file is wanted, even if git cannot name the rule that ignores it
+		t.Tree.ForceInclude(name)
 		rules, err := t.Tree.IgnoreRules(ctx, []string{name})
 		if rule, ok := rules[name]; ok && !rule.Own {
 			return rule.String(), err
@@ -327,12 +334,13 @@ func (s *Sessions) toolEnvironment(t ConversationRequest, role agent.Role, d Des
 	}
 	e.Vars, e.Writable = s.Judge.Kit.Of(t.Tree.Dir).Vars(".", setup.Env), append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.ReadablePaths()...)
-	e.Caches = append(s.Site.Box.ReadableDirs(), setup.Writable...) // what was fetched lies in the latter
+	// fetched packages are in the latter
+	e.Caches = append(s.Site.Box.ReadableDirs(), setup.Writable...)
 	if !e.Writes {
 		e.Readable = append(e.Readable, t.Tree.Git)
 	}
 	if !s.Site.Box.HidesHost() {
-		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
+		e.Tmp = t.Tree.Tmp // creating a directory for each command would cost more than most commands
 	}
 	e.Git = s.git(e)
 	vars, free, err := s.reserveSlot(t)
@@ -346,7 +354,7 @@ func (s *Sessions) toolEnvironment(t ConversationRequest, role agent.Role, d Des
 	}, nil
 }
 
-// tools returns what the role may use on the tree, and what closes it.
+// tools returns the role's tools on the tree, and a function that closes them.
 func (s *Sessions) tools(
 	ctx context.Context, t ConversationRequest, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *tool.UndoneFiles,
 ) (*tool.Set, func(), error) {
@@ -354,7 +362,7 @@ func (s *Sessions) tools(
 	if err != nil {
 		return nil, nil, err
 	}
-	own := e.Rule // what else is taken back is no breach of the role
+	own := e.Rule // other undone changes do not violate the role
 	if e.Writes {
 		e.Rule = tool.BothRules(own, tool.IgnoreRule(e.Root, e.Hidden))
 		keeper := tool.WriteGuard{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) {
@@ -363,7 +371,8 @@ func (s *Sessions) tools(
 			}
 		}, Now: s.Site.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
 		if own == nil && t.kept != nil && t.kept.Empty() {
-			keeper.Base = func() string { return cmp.Or(t.Attempt.Base, t.Base) } // it has none, whatever was pinned
+			// the base has none, whatever the snapshots contain
+			keeper.Base = func() string { return cmp.Or(t.Attempt.Base, t.Base) }
 			e.Undo = keeper.UndoIgnoreFiles
 		} else if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
 			free()
@@ -379,7 +388,7 @@ func (s *Sessions) tools(
 		free()
 		return nil, nil, err
 	}
-	hidden, _ := set.Hidden() // where that is an error, no command runs
+	hidden, _ := set.Hidden() // on an error, no command runs
 	s.hideFromGit(ctx, t, e, hidden)
 	leave := s.Foreign.Join(ctx, set, role.Name, e)
 	hush := s.Code.Join(ctx, set, e)
@@ -387,16 +396,15 @@ func (s *Sessions) tools(
 		hush()
 		leave()
 		set.Close()
-		if e.Undo != nil { // what ran in the background may have written last
-			_, _ = e.Undo(context.WithoutCancel(ctx)) // the next snapshot finds what it could not take back
+		if e.Undo != nil { // a background command may have written last
+			_, _ = e.Undo(context.WithoutCancel(ctx)) // the next snapshot finds changes that remain
 		}
 		free()
 	}, nil
 }
 
-// reserveSlot gives an attempt ports and names of its own, so that what it starts
-// does not meet what another starts. A run without a state directory gives
-// none.
+// reserveSlot gives an attempt its own ports and names, so that its processes do not conflict
+// with those of other attempts. A run without a state directory has none.
 func (s *Sessions) reserveSlot(t ConversationRequest) (vars []string, free func(), err error) {
 	if s.Site.State == "" {
 		return nil, func() {}, nil
@@ -409,7 +417,7 @@ func (s *Sessions) reserveSlot(t ConversationRequest) (vars []string, free func(
 	return own.Env(owner, s.Site.Box.HidesHost()), func() { _ = own.Release() }, nil
 }
 
-// may returns what people add to the policy for a role.
+// may returns people's additions to the policy for a role.
 func (s *RunEnvironment) may(role nexus.Role) policy.Rules {
 	if s.May == nil {
 		return policy.Rules{}
@@ -417,9 +425,9 @@ func (s *RunEnvironment) may(role nexus.Role) policy.Rules {
 	return s.May(role)
 }
 
-// hideFromGit tells the agent's own git to leave alone what its commands cannot open:
-// it would take it for changed, and stop at it. Where that cannot be told, git
-// says what it could not open.
+// hideFromGit configures the agent's own git to ignore files that its commands cannot open:
+// git would treat them as changed, and fail on them. If that is impossible, git reports the
+// files that it could not open.
 func (s *Sessions) hideFromGit(ctx context.Context, t ConversationRequest, e tool.Env, names []string) {
 	if len(names) == 0 || !s.Site.Box.HidesHost() {
 		return
@@ -443,8 +451,8 @@ const (
 	gitBytes = 1 << 20
 )
 
-// git lets the agent's own git look at the tree, from within the sandbox:
-// what an agent may have done to it reaches nobody else.
+// git runs the agent's own git on the tree, inside the sandbox: changes that an agent may have
+// made to it affect nobody else.
 func (s *Sessions) git(e tool.Env) func(ctx context.Context, args, hidden []string) (string, error) {
 	return func(ctx context.Context, args, hidden []string) (string, error) {
 		r, err := s.Site.Box.Run(ctx, sandbox.Command{

@@ -14,21 +14,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// warmTokens is the longest conversation in which another task is begun: each
-// call sends all of it again.
+// warmTokens is the longest conversation in which another task is begun: each call sends all
+// of it again.
 const warmTokens = 40_000
 
-// sharedConversation is the conversation about another task in which a session begins.
+// sharedConversation is another task's conversation in which a session begins.
 type sharedConversation struct {
 	said   []llm.Message
-	system string // prompt with which it began
-	lead   string // what is said before the brief
+	system string // its original system prompt
+	lead   string // text before the brief
 	item   nexus.PromptItem
 }
 
-// sharedConversation returns the conversation in which a session begins that is to go on in
-// that of another task; nil where it begins one of its own: another model is to
-// do it, the conversation became long, or other files are kept from agents now.
+// findSharedConversation returns another task's conversation that a session is to continue;
+// nil if the session begins its own: it has another model, the conversation became long, or
+// other files are hidden from agents now.
 func (s *Sessions) findSharedConversation(ctx context.Context, t ConversationRequest, m Model) (*sharedConversation, error) {
 	from := t.Attempt.Warm
 	if from == nil || t.Role != nexus.Coder || t.Attempt.Session(t.Session) != nil || from.Model != m.Name {
@@ -67,8 +67,8 @@ func (s *Sessions) findSharedConversation(ctx context.Context, t ConversationReq
 	return w, nil
 }
 
-// ownPart returns what was said in a session itself, without the conversation of
-// another task in which it began.
+// ownPart returns a session's own messages, without the conversation of another task in which
+// it began.
 func ownPart(said []llm.Message, of *state.Session) []llm.Message {
 	if of == nil {
 		return said

@@ -18,23 +18,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// sessionSubagents is the scouts of one session, and what the journal has of them. Its
-// methods but look are for the goroutine that has the session.
+// sessionSubagents manages the subagents of one session, with their state from the journal.
+// Its methods except runSubagent are for the goroutine that owns the session.
 type sessionSubagents struct {
 	*agent.Subagents
 	shop  *Sessions
 	talk  ConversationRequest
 	desk  Desk
-	base  *state.Attempt // as it was when the session began to speak; never changed
-	known int            // hosts that it had asked for then
+	base  *state.Attempt // the attempt at the start of the session; never changed
+	known int            // number of requested hosts at that time
 
 	mu   sync.Mutex // guards went
 	went map[nexus.SessionID]*state.Attempt
 }
 
-// scouts returns who a session may send, nil where it may send nobody: its
-// role cannot, or its model costs no more than a scout's. Those that were out
-// when another process had the session continue.
+// scouts returns the manager of a session's subagents, nil if it may have none: its role
+// cannot, or its model costs no more than a subagent's. Subagents that were running when
+// another process had the session continue.
 func (s *Sessions) scouts(ctx context.Context, t ConversationRequest, role agent.Role, tier nexus.Tier, d Desk) *sessionSubagents {
 	if !s.sends(role, tier) {
 		return nil
@@ -57,7 +57,7 @@ func (s *Sessions) scouts(ctx context.Context, t ConversationRequest, role agent
 	return p
 }
 
-// sends reports whether a role may send scouts.
+// sends reports whether a role may start subagents.
 func (s *Sessions) sends(role agent.Role, tier nexus.Tier) bool {
 	_, ok := s.Roles[nexus.Scout]
 	return ok && tier != nexus.Fast && slices.Contains(role.Tools, tool.SubagentTool)
@@ -67,7 +67,7 @@ func (p *sessionSubagents) id(n int) nexus.SessionID {
 	return nexus.SessionID(fmt.Sprintf("%s-%s.%d", p.talk.Session, nexus.Scout, n))
 }
 
-// runSubagent has a scout's conversation.
+// runSubagent runs a subagent's conversation.
 func (p *sessionSubagents) runSubagent(ctx context.Context, n int, question string, again bool) (json.RawMessage, string, error) {
 	a := p.attempt(p.id(n))
 	t := ConversationRequest{
@@ -83,7 +83,7 @@ func (p *sessionSubagents) runSubagent(ctx context.Context, n int, question stri
 			return err
 		},
 	}
-	t.Task.Model = "" // is for those who do the task
+	t.Task.Model = "" // a task's model applies only to the task's own roles
 	old := a.Session(t.Session)
 	switch {
 	case again:
@@ -103,8 +103,8 @@ func (p *sessionSubagents) runSubagent(ctx context.Context, n int, question stri
 	return handin, why, nil
 }
 
-// attempt returns the copy of the attempt that a scout's session is kept in
-// step with, until it is put together with the others.
+// attempt returns the copy of the attempt that is updated with a subagent's session, until it
+// is merged with the others.
 func (p *sessionSubagents) attempt(id nexus.SessionID) *state.Attempt {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,8 +114,8 @@ func (p *sessionSubagents) attempt(id nexus.SessionID) *state.Attempt {
 	return p.went[id]
 }
 
-// subagentResult returns what a scout that is back submitted, or why it did not. Places
-// that it names and that are not there are said to be.
+// subagentResult returns the submission of a finished subagent, or why there is none. Missing
+// places that it names are marked.
 func (p *sessionSubagents) subagentResult(old *state.Session) (json.RawMessage, string) {
 	if old.Outcome != nexus.Accepted || old.Result == "" {
 		return nil, cmp.Or(old.Why, string(old.Outcome), "it did not end")
@@ -142,11 +142,11 @@ func (p *sessionSubagents) subagentResult(old *state.Session) (json.RawMessage, 
 	return data, ""
 }
 
-// errHeld is why scouts stop that continue with their sender.
+// errHeld is the cause for stopping subagents that will continue with their parent.
 var errHeld = errors.New("its sender was stopped")
 
-// closeSubagents ends the stretch of those who are out as their sender's ended, and
-// takes over what they did: they are called back where it submitted or gave up.
+// closeSubagents ends the stretch of running subagents in the same way as their parent's, and
+// records their work: they are stopped if it submitted or gave up.
 func (p *sessionSubagents) closeSubagents(o agent.Outcome, err error) {
 	switch {
 	case err != nil:

@@ -13,14 +13,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// BudgetExceeded is the error of a worker that the budget stopped. Its work is kept,
-// and continues when there is money again.
+// BudgetExceeded returns the error of a worker that the budget stopped. Its work is kept, and
+// continues when there is money again.
 func BudgetExceeded(why string) error {
 	return &nexus.Error{Code: nexus.CodeBudget, Message: why, Hint: "Raise the budget and run nexus resume."}
 }
 
-// Submission returns what a session submitted, nothing where it did not, or
-// where there is none.
+// Submission returns a session's submission, empty if it has none, or if there is no session.
 func (j *Judge) Submission(of *state.Session) (tool.Submission, error) {
 	if of == nil || of.Result == "" {
 		return tool.Submission{}, nil
@@ -32,9 +31,8 @@ func (j *Judge) Submission(of *state.Session) (tool.Submission, error) {
 	return tool.ParseSubmission(data), nil
 }
 
-// ReviewResult returns the result of a reviewer's session about a change from base
-// to the tree. What cannot be read, and a reviewer that did not finish, is no
-// review.
+// ReviewResult returns the result of a reviewer's session about a change from base to the
+// tree. An unreadable or unfinished one is no review.
 func (j *Judge) ReviewResult(ctx context.Context, tree *worktree.Tree, base string, r *state.Session) (nexus.ReviewGiven, error) {
 	why := cmp.Or(r.Why, string(r.Outcome))
 	given := nexus.ReviewGiven{Summary: "the reviewer did not finish: " + why}

@@ -11,10 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// externalAgent returns the agent that does a session in place of our own loop, and
-// the names of what may do it in its place, best first; nil where none does. A
-// session continues with the one that it was given to last. Who reads what
-// others wrote is another maker's, where there is one.
+// externalAgent returns the agent that does a session in place of our own loop, and the names
+// of its replacements, best first; nil if there is none. A session continues with its last
+// agent. A reader of others' work is of another vendor than the author, if possible.
 func (s *Sessions) externalAgent(t ConversationRequest, tier nexus.Tier) (h *ExternalAgent, others []string) {
 	if s.External == nil {
 		return nil, nil
@@ -42,7 +41,7 @@ func (s *Sessions) externalAgent(t ConversationRequest, tier nexus.Tier) (h *Ext
 	return h, append(others, models...)
 }
 
-// apart returns agents with those of other makers than the author's first.
+// apart returns agents with those of other vendors than the author's first.
 func (s *Sessions) apart(agents []*ExternalAgent, author string) []*ExternalAgent {
 	maker, _, _ := strings.Cut(author, "/")
 	if i := slices.IndexFunc(agents, func(a *ExternalAgent) bool { return a.Program.Name == maker }); i >= 0 {
@@ -53,10 +52,10 @@ func (s *Sessions) apart(agents []*ExternalAgent, author string) []*ExternalAgen
 	return append(others, slices.DeleteFunc(slices.Clone(agents), func(a *ExternalAgent) bool { return !same(a) })...)
 }
 
-// switchAgent gives a session to another agent, or to a model. A model does not read what
-// agents called and what they got: it is told the task and what was said last.
+// switchAgent moves a session to another agent, or to a model. A model does not receive the
+// agent's calls and results: it receives the task and the last texts.
 func (s *Sessions) switchAgent(ctx context.Context, t *ConversationRequest, tier nexus.Tier, h *ExternalAgent, e *schedule.OtherModelError) error {
-	t.Next = "" // it is recorded
+	t.Next = "" // the message is recorded
 	facts := []nexus.Fact{nexus.ModelSwitched{Session: t.Session, From: h.model(), To: e.Model, Why: e.Why}}
 	agents, _ := s.External(t.Role, tier, t.Task.Model)
 	if !slices.ContainsFunc(agents, func(a *ExternalAgent) bool { return a.model() == e.Model }) {
@@ -69,7 +68,7 @@ func (s *Sessions) switchAgent(ctx context.Context, t *ConversationRequest, tier
 	return t.Record(ctx, facts...)
 }
 
-// summary puts one message in the place of what an agent's session holds.
+// summary replaces the contents of an agent's session by one message.
 func (s *Sessions) summary(t ConversationRequest) (nexus.SessionCompacted, error) {
 	old := t.Attempt.Session(t.Session)
 	f := nexus.SessionCompacted{Session: t.Session, Row: 1, Why: "a model continues what an agent began"}
@@ -88,7 +87,7 @@ func (s *Sessions) summary(t ConversationRequest) (nexus.SessionCompacted, error
 	return f, err
 }
 
-// firstText returns what a session was told first.
+// firstText returns the first message of a session.
 func (s *Sessions) firstText(t ConversationRequest) string {
 	old := t.Attempt.Session(t.Session)
 	if old == nil || len(old.Messages) == 0 {

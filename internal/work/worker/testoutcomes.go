@@ -5,14 +5,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// TestOutcomes returns how the tests of a gate ended, by their names, nil where the
-// runner does not say.
+// TestOutcomes returns the results of a gate's tests, by their names, nil if the runner does
+// not report them.
 func (j *Judge) TestOutcomes(e nexus.Evidence) map[string]string {
 	return gate.TestOutcomes(e, j.Site.Blobs.Get)
 }
 
-// MarkMissingTests says about evidence which of the tests its gates do not name as passed,
-// where they name those that do.
+// MarkMissingTests records in evidence which of the tests its gates do not list as passed, if
+// they list those that do.
 func (j *Judge) MarkMissingTests(all []nexus.Evidence, tests []string) {
 	for i, e := range all {
 		ended := j.TestOutcomes(e)

@@ -13,10 +13,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// TryCommands lets commands judge a base, one after the other, each for at most as long
-// as a gate may take, and as each says. None begins after the time for all. Told
-// hears the result of each. Nobody has agreed to them yet: where nothing confines
-// them, only those run that the policy allows a planner to run.
+// TryCommands runs commands on a base, one after the other, each for at most as long as a gate
+// may take, and at most each. None begins after the time for all. Told receives each result.
+// The commands are not approved yet: without a sandbox, only those run that the policy allows
+// a planner to run.
 func (b *Bases) TryCommands(ctx context.Context, s *Judge, of Base, gates []gate.Gate, each, all time.Duration, told func(nexus.Evidence) error, d Desk) error {
 	done, err := b.acquireTurn(ctx)
 	if err != nil {
@@ -64,8 +64,8 @@ func (b *Bases) TryCommands(ctx context.Context, s *Judge, of Base, gates []gate
 	return nil
 }
 
-// runWithRetry runs a command, and once more where only tests failed: what failed by
-// accident shows nothing when it passes.
+// runWithRetry runs a command, and once more if only tests failed: an accidental failure
+// proves nothing when it passes.
 func runWithRetry(ctx context.Context, r gate.Runner, t gate.Tree, g gate.Gate) (nexus.Evidence, error) {
 	e, err := r.Judge(ctx, t, g)
 	other := func(f nexus.Finding) bool { return f.Test == "" }

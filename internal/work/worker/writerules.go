@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// ruleOf says what a role may not write in an attempt with a strategy: what its
-// own row of the permission matrix keeps from it, and what the strategy does.
-// It is nil where it may write all.
+// ruleOf returns a rule about the files that a role may not write in an attempt with a
+// strategy: those that its row of the permission matrix forbids, and those that the strategy
+// forbids. It is nil if all may be written.
 func ruleOf(way nexus.Strategy, role agent.Role) func(file string) error {
 	own, more := role.Writes.Rule(), repair.FileRule(way, role.Name)
 	switch {
@@ -25,7 +25,7 @@ func ruleOf(way nexus.Strategy, role agent.Role) func(file string) error {
 	}
 }
 
-// keepRule says that a task leaves files as they are; nil where it may change all.
+// keepRule returns a rule that forbids changes of files; nil if there are none.
 func keepRule(files []string) func(file string) error {
 	if len(files) == 0 {
 		return nil

@@ -1,5 +1,5 @@
-// Package agenttest holds a desk and a store in memory, for tests of what
-// works with agents.
+// Package agenttest provides an in-memory recorder and store for tests of code that works with
+// agents.
 package agenttest
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// Recorder keeps what is recorded, in order, one second apart. Its zero value
-// grants everything. It may be used by many goroutines.
+// Recorder stores the recorded facts, in order, one second apart. Its zero value permits
+// everything. It may be used by many goroutines.
 type Recorder struct {
 	Guidance []agent.Guidance           // delivered until a PromptSent names it
-	Leave    func(n int) error          // asked before the n-th reservation, from 1; nil grants
-	Refuse   func(f []nexus.Fact) error // asked before facts are kept; nil keeps
+	Leave    func(n int) error          // called before the n-th reservation, from 1; nil permits
+	Refuse   func(f []nexus.Fact) error // called before facts are stored; nil permits
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	batches  [][]nexus.Fact
 	reserved int
 }
@@ -91,7 +91,7 @@ func (d *Recorder) Batches() [][]nexus.Fact {
 	return slices.Clone(d.batches)
 }
 
-// Events returns what was recorded as a journal would tell it.
+// Events returns the recorded facts as events of a journal.
 func (d *Recorder) Events() []nexus.Event {
 	var events []nexus.Event
 	for i, f := range d.Facts() {
@@ -101,7 +101,7 @@ func (d *Recorder) Events() []nexus.Event {
 	return events
 }
 
-// Store keeps blobs in memory. It may be used by many goroutines.
+// Store stores blobs in memory. It may be used by many goroutines.
 type Store struct {
 	mu    sync.Mutex // guards blobs
 	blobs map[string][]byte

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// Transcript is a session as its facts tell it.
+// Transcript is a session as rebuilt from its facts.
 type Transcript struct {
 	nexus.SessionStarted
 	System   string
@@ -18,15 +18,15 @@ type Transcript struct {
 	Messages []llm.Message
 	Turn     int           // turns taken
 	Used     nexus.Usage   // failed calls included
-	Elapsed  time.Duration // of calls and tools, for as long as a process was there
+	Elapsed  time.Duration // of calls and tools, while a process was running
 	Over     bool          // it ended, for now
 	Last     nexus.TreeSnapshotted
-	Compact  nexus.SessionCompacted // the last time that it was compacted
-	Foreign  int                    // messages that another model than the present one saw
+	Compact  nexus.SessionCompacted // the last compaction
+	Foreign  int                    // messages that the present model did not see
 }
 
-// Replay reads a session back from the events of its run, of which it takes
-// its own. The worktree that fits is Last.
+// Replay rebuilds a session from the events of its run; it ignores events of other sessions.
+// The matching worktree is Last.
 func Replay(id nexus.SessionID, events []nexus.Event, s agent.Store) (Transcript, error) {
 	r := replay{Transcript: Transcript{SessionStarted: nexus.SessionStarted{Session: id}}, open: map[string]bool{}}
 	for _, e := range events {
@@ -38,12 +38,12 @@ func Replay(id nexus.SessionID, events []nexus.Event, s agent.Store) (Transcript
 	return r.Transcript, r.read(s, r.hashes)
 }
 
-// replay is a transcript in the making.
+// replay is a transcript that is being built.
 type replay struct {
 	Transcript
 	hashes []string
 	open   map[string]bool // reservations of the session
-	since  time.Time       // when the call or the tools under way began
+	since  time.Time       // when the current call or tools began
 }
 
 func (r *replay) apply(e nexus.Event) {
@@ -70,7 +70,7 @@ func (r *replay) apply(e nexus.Event) {
 	}
 }
 
-// own folds a fact of the session.
+// own applies a fact of the session.
 func (r *replay) own(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.SessionStarted:
@@ -97,7 +97,7 @@ func (r *replay) own(e nexus.Event) {
 	}
 }
 
-// lap adds the time since the step under way began.
+// lap adds the time since the current step began.
 func (r *replay) lap(at time.Time) {
 	if !r.since.IsZero() && at.After(r.since) {
 		r.Elapsed += at.Sub(r.since)
@@ -128,7 +128,7 @@ func sessionOf(f nexus.Fact) nexus.SessionID {
 	}
 }
 
-// read fills in what the blobs hold.
+// read loads the messages from the blobs.
 func (t *Transcript) read(s agent.Store, hashes []string) error {
 	o, err := agent.LoadSessionStart(s, t.Prompt)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package detect tells from the files of a tree, and from the configuration,
-// which gates judge it.
+// Package detect determines the gates of a tree from its files and the configuration.
 package detect
 
 import (
@@ -19,9 +18,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// Gates returns the gates of a tree in the order in which they judge: those
-// of the stacks that [stack.Find] sees, each replaced or turned off by the configuration, then the configuration's own by name. It only looks
-// at marker files.
+// Gates returns the gates of a tree in the order in which they judge: those of the stacks that
+// [stack.Find] detects, each replaced or turned off by the configuration, then the
+// configuration's own by name. It only checks for marker files.
 func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	var gates []gate.Gate
 	early := map[string]bool{}
@@ -34,7 +33,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 		if !set {
 			continue
 		}
-		// The project's own command stands for all packages, and for all linting.
+		// The project's own command covers all packages, and all linting.
 		gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return Step(g.Name) == name })
 		early[name] = false
 		if command != "" {
@@ -51,7 +50,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 		if slices.Contains(steps(), name) {
 			continue
 		}
-		tests := false // a command in place of tests runs tests
+		tests := false // a command that replaces tests runs tests
 		gates = slices.DeleteFunc(gates, func(g gate.Gate) bool {
 			tests = tests || g.Name == name && g.Tests
 			return g.Name == name
@@ -81,8 +80,8 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	return gates, cmp.Or(taken(c.Commands), badPattern(c.UI), unknownOrder(c.Order, gates, c.Commands))
 }
 
-// Off returns the names of the gates that the files of a tree name and the
-// configuration turns off, so that nobody takes their silence for a pass.
+// Off returns the names of the detected gates that the configuration turns off, so that their
+// absence is not mistaken for a pass.
 func Off(dir string, c config.Gates) ([]string, error) {
 	all, err := Gates(dir, config.Gates{})
 	var off []string
@@ -105,7 +104,7 @@ func Off(dir string, c config.Gates) ([]string, error) {
 	return off, err
 }
 
-// set gives gates what the configuration says about them.
+// set applies the configuration to gates.
 func set(gates []gate.Gate, c config.Gates) {
 	for i := range gates {
 		gates[i].Timeout, gates[i].Linger = c.Timeout, c.Linger
@@ -119,13 +118,13 @@ func set(gates []gate.Gate, c config.Gates) {
 	}
 }
 
-// steps are the gates that a stack may have, in the order in which they judge.
+// steps returns the gates that a stack may have, in the order in which they judge.
 func steps() []string { return []string{"build", "type", "lint", "format", "test", EndToEnd} }
 
 // EndToEnd is the gate that drives a user interface.
 const EndToEnd = "e2e"
 
-// Step returns what a gate does, of whatever package it is.
+// Step returns the step of a gate, whatever its package.
 func Step(gate string) string {
 	name, _, _ := strings.Cut(gate, "-")
 	if name == "golangci" {
@@ -134,8 +133,8 @@ func Step(gate string) string {
 	return name
 }
 
-// taken refuses gates with names by which something else is known: what such a
-// gate says would be taken for what that says.
+// taken refuses gates with reserved names: their results would be mistaken for those of
+// something else.
 func taken(commands map[string]string) error {
 	for _, name := range []string{"audit", "coverage", "criteria", "done", "files", "memory", "mutation", "proof", "quarantine", "review", "tamper", "verify"} {
 		if commands[name] != "" {
@@ -148,7 +147,7 @@ func taken(commands map[string]string) error {
 	return nil
 }
 
-// badPattern refuses what fits no file at all, as the gate would never judge.
+// badPattern refuses patterns that match no file at all, as the gate would never judge.
 func badPattern(patterns []string) error {
 	for _, p := range patterns {
 		if !doublestar.ValidatePattern(p) {
@@ -161,8 +160,7 @@ func badPattern(patterns []string) error {
 	return nil
 }
 
-// unknownOrder refuses an order of gates that are not there, which is most
-// likely a slip of the pen.
+// unknownOrder refuses an order with unknown gates, which is most likely a typo.
 func unknownOrder(order []string, gates []gate.Gate, set map[string]string) error {
 	for _, name := range order {
 		_, configured := set[name]
@@ -176,8 +174,8 @@ func unknownOrder(order []string, gates []gate.Gate, set map[string]string) erro
 	return nil
 }
 
-// Accept returns the gate that shows a criterion, and false where its check
-// is no command: empty, or the name of a gate.
+// Accept returns the gate that proves a criterion, and false if its check is no command:
+// empty, or the name of a gate.
 func Accept(c nexus.Criterion) (gate.Gate, bool) {
 	name, command := accept.Gate(c)
 	if !command {
@@ -189,9 +187,8 @@ func Accept(c nexus.Criterion) (gate.Gate, bool) {
 // Command makes a gate from a command line.
 func Command(name, line string) gate.Gate { return fromLine(name, line) }
 
-// fromLine makes a gate from a command line. What Go's own tools say is
-// understood; anything else, and anything that needs a shell, is judged by
-// its exit code.
+// fromLine makes a gate from a command line. The output of Go's own tools is parsed; any other
+// command, and one that needs a shell, is judged by its exit code.
 func fromLine(name, line string) gate.Gate {
 	shell := gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: read.Exit, Tests: name == "test" || RunsTests(line)}
 	words, simple := split(line)
@@ -223,16 +220,15 @@ func fromLine(name, line string) gate.Gate {
 	return g
 }
 
-// RunsTests reports whether a command line runs tests with a tool that says
-// how many there were, so that none can be told from all.
+// RunsTests reports whether a command line runs tests with a tool that reports their number,
+// so that a run without tests is detected.
 func RunsTests(line string) bool {
 	return slices.ContainsFunc(stack.All(), func(s stack.Stack) bool {
 		return slices.ContainsFunc(s.Counts, func(command string) bool { return strings.Contains(line, command) })
 	})
 }
 
-// split separates a command line into words; simple is false where only a
-// shell could.
+// split splits a command line into words; simple is false if it needs a shell.
 func split(line string) (words []string, simple bool) {
 	if strings.ContainsAny(line, "|&;<>()$`\\\"'*?[]#~{}!\n") {
 		return nil, false

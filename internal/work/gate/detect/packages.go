@@ -15,9 +15,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// CheckPackages refuses settings of packages that the tree does not have, which is
-// most likely a slip of the pen. A tree of earlier or later may have others, so only
-// what people work in is asked.
+// CheckPackages refuses settings of packages that the tree does not have, which is most likely
+// a typo. Earlier or later trees may have others, so only the tree that people work in is
+// checked.
 func CheckPackages(dir string, c config.Gates) error {
 	if len(c.Packages) == 0 {
 		return nil
@@ -34,7 +34,7 @@ func CheckPackages(dir string, c config.Gates) error {
 	return nil
 }
 
-// found returns what is different in the packages that a tree has, by directory.
+// found returns the settings of the packages that exist in a tree, by directory.
 func found(dir string, set map[string]config.Package) map[string]config.Package {
 	if len(set) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func found(dir string, set map[string]config.Package) map[string]config.Package 
 	return all
 }
 
-// inPackages replaces and turns off gates of packages as the settings say.
+// inPackages replaces and turns off gates of packages according to the settings.
 func inPackages(dir string, gates []gate.Gate, set map[string]config.Package) []gate.Gate {
 	all := found(dir, set)
 	for _, at := range slices.Sorted(maps.Keys(all)) {
@@ -74,5 +74,5 @@ func inPackages(dir string, gates []gate.Gate, set map[string]config.Package) []
 	return gates
 }
 
-// within reports whether a gate is one of the package in a directory.
+// within reports whether a gate belongs to the package in a directory.
 func within(g gate.Gate, dir string) bool { return path.Clean(cmp.Or(g.Dir, ".")) == dir }

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// JavaScript is the directory with the tools of JavaScript.
+// JavaScript is the directory of the JavaScript tools.
 const JavaScript = "/usr/local/lib/nexus-tools/node_modules"
 
-// Link gives a project those tools, in a directory to which they can write.
+// Link links the JavaScript tools into a project, in a directory to which they can write.
 func Link(tb testing.TB, dir string) {
 	tb.Helper()
 	all, err := os.ReadDir(JavaScript)

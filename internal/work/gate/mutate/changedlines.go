@@ -11,12 +11,12 @@ import (
 
 const (
 	maxText  = 1 << 20 // bytes of a file that is read
-	maxFiles = 400     // files that are
+	maxFiles = 400     // number of files that are read
 )
 
-// Fresh returns the texts of a working tree that differ from a commit, with
-// their new lines. A file that a commit since then moved has those that it did
-// not have where it was.
+// Fresh returns the text files of a working tree that differ from a commit, with their new
+// lines. For a file that moved since, the new lines are those that it did not have at its old
+// path.
 func Fresh(ctx context.Context, repo git.Repo, base string) ([]File, error) {
 	paths, err := change.ChangedInWorktree(ctx, repo, base)
 	if err != nil {
@@ -35,9 +35,9 @@ func Fresh(ctx context.Context, repo git.Repo, base string) ([]File, error) {
 	return files, nil
 }
 
-// FreshIn returns the texts of a commit that differ from those of its base,
-// with their new lines. A file that moved has those that it did not have where it
-// was.
+// FreshIn returns the text files of a commit that differ from those of its base, with their
+// new lines. For a file that moved, the new lines are those that it did not have at its old
+// path.
 func FreshIn(ctx context.Context, repo git.Repo, base, commit string) ([]File, error) {
 	changed, err := repo.Changed(ctx, base, commit)
 	if err != nil {
@@ -61,8 +61,7 @@ func FreshIn(ctx context.Context, repo git.Repo, base, commit string) ([]File, e
 	return files, nil
 }
 
-// origins returns what the files of a commit that moved since its base were
-// called there.
+// origins returns the previous paths of the files of a commit that moved since its base.
 func origins(ctx context.Context, repo git.Repo, base, commit string) (map[string]string, error) {
 	moved, err := repo.Renames(ctx, base, commit)
 	from := make(map[string]string, len(moved))
@@ -72,11 +71,10 @@ func origins(ctx context.Context, repo git.Repo, base, commit string) (map[strin
 	return from, err
 }
 
-// addFile adds a file with its lines that are new since the base, where it was
-// called so.
+// addFile adds a file with its lines that are new since the base, where its path was was.
 func addFile(ctx context.Context, repo git.Repo, base, was, file, now string, files []File) []File {
 	if len(now) >= maxText || strings.Contains(now, "\x00") {
-		return files // no text that anybody wrote
+		return files // not a text file
 	}
 	before := ""
 	if old, err := change.TextAt(ctx, repo, base, was); err == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Evidence returns a report as evidence of a tree. Where survivors block, they
-// are a failure; else they are remarks on a pass.
+// Evidence returns a report as evidence of a tree. If block is set, survivors are a failure;
+// otherwise they are remarks on a pass.
 func (r Report) Evidence(tree string, block bool) nexus.Evidence {
 	e := nexus.Evidence{Gate: Gate, State: nexus.Pass, Tree: tree, Duration: r.Duration}
 	severity := nexus.Minor
@@ -55,11 +55,11 @@ func (r Report) Evidence(tree string, block bool) nexus.Evidence {
 	return e
 }
 
-// CodeUnseen is the code of a fault that was drawn and for which there was no
-// time. It is no survivor, and no proof that tests notice.
+// CodeUnseen is the code of a fault that was drawn and not tried for lack of time. It is no
+// survivor, and no proof that tests notice it.
 const CodeUnseen = "mutation.not-looked-at"
 
-// unseen returns the faults that were drawn and not tried to their end.
+// unseen returns the faults that were drawn and not completely tried.
 func (r Report) unseen() []Mutant {
 	var all []Mutant
 	for _, x := range r.Results {
@@ -70,7 +70,7 @@ func (r Report) unseen() []Mutant {
 	return append(all, r.Unseen...)
 }
 
-// code is an operator as one word.
+// code returns an operator as one word.
 func code(operator string) string {
 	out := []byte(operator)
 	for i, c := range out {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// golang returns the faults of a file in Go. One that cannot be parsed has
-// none.
+// golang returns the faults of a Go file. A file that cannot be parsed has none.
 func golang(f File) []Mutant {
 	set := token.NewFileSet()
 	parsed, err := parser.ParseFile(set, f.Path, f.Text, parser.SkipObjectResolution)
@@ -50,11 +49,11 @@ type goFile struct {
 	File
 	set   *token.FileSet
 	found []Mutant
-	moot  map[ast.Node]bool // results that nobody looks at
+	moot  map[ast.Node]bool // results that callers ignore
 }
 
-// fails notes what a function returns beside an error that it was given: whoever
-// calls it looks at the error alone.
+// fails marks the results that a function returns beside a received error: its callers check
+// only the error.
 func (g *goFile) fails(n *ast.IfStmt) {
 	cond, ok := n.Cond.(*ast.BinaryExpr)
 	if !ok || cond.Op != token.NEQ || g.text(cond.X) != "err" || g.text(cond.Y) != "nil" {
@@ -92,17 +91,16 @@ func (g *goFile) replace(operator string, n ast.Node, now string) {
 	g.add(operator, n.Pos(), g.text(n), now, now)
 }
 
-// drop replaces code as replace does, and keeps what the old code used: the
-// last use of a variable or an import does not go with it, which the compiler
-// would refuse.
+// drop replaces code as replace does, and keeps uses of the old code's variables and imports:
+// otherwise their last use might disappear, which the compiler refuses.
 func (g *goFile) drop(operator string, n ast.Node, now, code string) {
 	g.add(operator, n.Pos(), g.text(n), now, code)
 }
 
-// unrun is a function with the code in it that nobody calls.
+// unrun returns a function literal with the code that is never called.
 func unrun(results, code string) string { return "func() " + results + "{ " + code + " }" }
 
-// swaps are what operators become.
+// swaps returns the replacement of an operator.
 func swaps(t token.Token) (operator string, now token.Token) {
 	switch t {
 	case token.LSS:
@@ -143,14 +141,13 @@ func (g *goFile) swap(operator string, at token.Pos, t token.Token) {
 func (g *goFile) binary(n *ast.BinaryExpr) {
 	for _, side := range []ast.Expr{n.X, n.Y} {
 		if lit, ok := side.(*ast.BasicLit); ok && lit.Kind == token.STRING && n.Op == token.ADD {
-			return // text has no difference
+			return // strings cannot be subtracted
 		}
 	}
 	g.swap("", n.OpPos, n.Op)
 }
 
-// assign takes the effect of a plain assignment away, and leaves what was
-// computed for it.
+// assign removes the effect of a plain assignment, and keeps the computation of its value.
 func (g *goFile) assign(n *ast.AssignStmt) {
 	switch {
 	case n.Tok == token.ASSIGN && len(n.Lhs) == 1 && len(n.Rhs) == 1:
@@ -167,8 +164,8 @@ func (g *goFile) assign(n *ast.AssignStmt) {
 	}
 }
 
-// statement takes a call away whose result nobody uses. What only tells people
-// something is left alone: few test it, and they are right.
+// statement removes a call whose result is not used. Calls that only log are kept: few tests
+// check them, and rightly so.
 func (g *goFile) statement(n *ast.ExprStmt) {
 	call, ok := n.X.(*ast.CallExpr)
 	if !ok {
@@ -183,7 +180,7 @@ func (g *goFile) statement(n *ast.ExprStmt) {
 	g.drop("remove statement", n, "{}", "_ = "+unrun("", g.text(n)))
 }
 
-// body lets the returns of a function give nothing.
+// body makes the returns of a function return zero values.
 func (g *goFile) body(t *ast.FuncType, body *ast.BlockStmt) {
 	if body == nil || t.Results == nil {
 		return
@@ -197,7 +194,7 @@ func (g *goFile) body(t *ast.FuncType, body *ast.BlockStmt) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
-			return false // it has results of its own
+			return false // it has its own results
 		case *ast.ReturnStmt:
 			if len(n.Results) == len(zeros) {
 				g.returns(n, zeros, "("+strings.Join(types, ", ")+") ")
@@ -222,8 +219,8 @@ func (g *goFile) returns(n *ast.ReturnStmt, zeros []string, types string) {
 	}
 }
 
-// zero returns the zero value of a type as it is written, empty where that
-// takes more than its name to tell.
+// zero returns the zero value of a type as source text, or "" if the type's name is not enough
+// to know it.
 func zero(t ast.Expr) string {
 	switch t := t.(type) {
 	case *ast.StarExpr, *ast.MapType, *ast.FuncType, *ast.ChanType, *ast.InterfaceType:

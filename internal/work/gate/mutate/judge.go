@@ -11,14 +11,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// Check says how, and with what. The zero Check asks nothing.
+// Check is the configuration of mutation tests. The zero Check is off.
 type Check struct {
-	Mode   string // warn or block; all else asks nothing
+	Mode   string // warn or block; any other value: off
 	Sample int
 	Time   time.Duration
 }
 
-// Accepted is a tree that its gates let through.
+// Accepted is a tree that passed its gates.
 type Accepted struct {
 	Run      nexus.RunID
 	Attempt  nexus.AttemptID
@@ -34,8 +34,8 @@ type Accepted struct {
 	Equip    func(ctx context.Context, t *worktree.Tree, hash string) error
 }
 
-// Judge tries faults in what is new since the base, and reports false where
-// there is nothing to try: no new line that could hold one, or no tests.
+// Judge tries faults in the lines that are new since the base, and returns false if there is
+// nothing to try: no new line that could contain one, or no tests.
 func (c Check) Judge(ctx context.Context, of Accepted) (e nexus.Evidence, told bool, err error) {
 	if c.Mode != "warn" && c.Mode != "block" || of.Task.Kind == nexus.DocsTask || of.Task.Strategy == nexus.NoTest {
 		return e, false, nil
@@ -66,7 +66,7 @@ func (c Check) Judge(ctx context.Context, of Accepted) (e nexus.Evidence, told b
 	return r.Evidence(of.Snapshot.Tree, c.Mode == "block"), r.Possible > 0, nil
 }
 
-// anyMutant reports whether a file could hold a fault.
+// anyMutant reports whether a file may contain a fault.
 func anyMutant(files []File) bool {
 	for _, f := range files {
 		if len(FindMutants(f)) > 0 {

@@ -8,17 +8,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// language is how a file looks.
+// language describes the syntax of a file.
 type language struct {
 	stack.Syntax
 
-	block [2]string // what opens and closes what is no code, over several lines
+	block [2]string // start and end of a comment of several lines
 }
 
-// call is a line that is a call and nothing else.
+// call matches a line that consists of one call.
 const call = `^\s*(?:await )?[A-Za-z_$][\w.$:]*(?:->\w+)*\([^{}]*\);?\s*$`
 
-// lines returns the faults of a file by what its lines look like.
+// lines returns the faults of a file based on its lines' patterns.
 func lines(f File) []Mutant {
 	s, _ := stack.SyntaxOf(f.Path)
 	if len(s.Faults.Swaps) == 0 {
@@ -45,8 +45,8 @@ func lines(f File) []Mutant {
 	return found
 }
 
-// code returns a line with blanks for all that is text or comment in it, and
-// whether a longer comment goes on after it.
+// code returns a line with spaces in place of strings and comments, and whether a longer
+// comment continues after it.
 func (l language) code(text string, inside bool) (string, bool) {
 	out := []byte(text)
 	blank := func(from, to int) {
@@ -82,7 +82,7 @@ func (l language) code(text string, inside bool) (string, bool) {
 	return string(out), inside
 }
 
-// closing returns where the text that begins with a quote ends.
+// closing returns the end of the string that begins with a quote.
 func closing(text string, at int) int {
 	for i := at + 1; i < len(text); i++ {
 		switch text[i] {
@@ -95,7 +95,7 @@ func closing(text string, at int) int {
 	return len(text)
 }
 
-// line returns the faults of one line, with places within it.
+// line returns the faults of one line, with positions within it.
 func (l language) line(text, code string) []Mutant {
 	var found []Mutant
 	trimmed := strings.TrimSpace(code)
@@ -140,7 +140,7 @@ func isNamePart(code string, at int) bool {
 	return c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// isLogCall reports whether a call only tells people something.
+// isLogCall reports whether a call only logs.
 func isLogCall(code string) bool {
 	return slices.ContainsFunc([]string{"console.", "print", "puts", "log", "echo", "System.out", "eprintln", "fmt.", "super(", "throw", "return", "if", "for", "while", "switch"}, func(p string) bool {
 		return strings.HasPrefix(code, p)

@@ -1,11 +1,10 @@
-// Package mutate asks whether tests would notice a fault: it puts small faults
-// into lines that a change touched, one at a time, and runs the tests on each.
+// Package mutate checks whether tests would notice a fault: it inserts small faults into the
+// lines of a change, one at a time, and runs the tests on each.
 //
-// A fault that no test notices is a survivor. It proves nothing against the
-// change, as some faults change nothing that anybody could see; it names a line
-// on which the tests look less closely than they could. How many faults are
-// tried, and for how long, is bounded, and which ones is drawn from the tree,
-// so that the same tree is always asked the same.
+// A fault that no test notices is a survivor. It proves nothing against the change, as some
+// faults have no visible effect; it names a line that the tests check less closely than they
+// could. The number of faults and the time for them are limited, and the selection is drawn
+// with the tree as its seed, so that the same tree always gives the same faults.
 package mutate
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// Gate is the name that its evidence and findings carry.
+// Gate is the name of the gate in its evidence and findings.
 const Gate = nexus.MutationGate
 
 // Mutant is one small fault in one line.
@@ -33,11 +32,11 @@ type Mutant struct {
 	Was      string `json:"was"`
 	Now      string `json:"now"`
 
-	at, end int    // where Was is in the file
-	code    string // what is written there, where Now only shows what it does; empty: Now
+	at, end int    // position of Was in the file
+	code    string // the inserted text, if Now only describes the effect; empty: Now
 }
 
-// String shows the fault with its place.
+// String returns the fault with its position.
 func (m Mutant) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s becomes %s", m.File, m.Line, m.Operator, short(m.Was), short(m.Now))
 }
@@ -47,7 +46,7 @@ func (m Mutant) Apply(src []byte) []byte {
 	return slices.Concat(src[:m.at], []byte(cmp.Or(m.code, m.Now)), src[m.end:])
 }
 
-// shown is how much of a piece of code is shown.
+// shown limits how much of a piece of code is shown.
 const shown = 60
 
 func short(code string) string {
@@ -58,20 +57,20 @@ func short(code string) string {
 	return "`" + code + "`"
 }
 
-// File is a file of a change: its text, and which of its lines are new.
+// File is a file of a change: its text, and its new lines.
 type File struct {
 	Path string
 	Text string
 	New  map[int]bool
 }
 
-// Lines returns the lines of a text, from 1, that a change from an older one
-// adds, as a diff tells them. Lines that only moved or were indented are not
-// among them, nor is one that stands elsewhere with the same text.
+// Lines returns the lines of a text, from 1, that a change from an older one adds, according
+// to a diff. It excludes lines that only moved or were indented, and lines whose text also
+// occurs elsewhere.
 func Lines(old, now string) map[int]bool {
 	was, is := trimmed(old), trimmed(now)
 	hunks := files.Hunks(was, is)
-	moved := map[string]int{} // lines that the change takes away
+	moved := map[string]int{} // lines that the change removes
 	for _, h := range hunks {
 		for _, l := range was[h.From : h.From+h.Old] {
 			moved[l]++
@@ -98,8 +97,8 @@ func trimmed(text string) []string {
 	return lines
 }
 
-// FindMutants returns the faults that can be put into the new lines of a file, in their
-// order. Tests, and files in no language that it knows, have none.
+// FindMutants returns the faults that can be inserted into the new lines of a file, in their
+// order. Tests, and files in an unknown language, have none.
 func FindMutants(f File) []Mutant {
 	if stack.ServesTests(f.Path) || len(f.New) == 0 || generated(f.Text) {
 		return nil
@@ -114,15 +113,14 @@ func FindMutants(f File) []Mutant {
 	return slices.CompactFunc(all, func(a, b Mutant) bool { return a.at == b.at && a.end == b.end && a.Now == b.Now })
 }
 
-// generated reports whether a file says in its first lines that it is not
-// written by hand.
+// generated reports whether the first lines of a file state that it is generated.
 func generated(text string) bool {
 	head := text[:min(len(text), 1000)]
 	return strings.Contains(head, "DO NOT EDIT") || strings.Contains(head, "@generated")
 }
 
-// Pick draws at most n of the faults by a seed, from as many lines as there
-// are, in the order of their places.
+// Pick draws at most n of the faults by a seed, from as many lines as possible, in the order
+// of their positions.
 func Pick(all []Mutant, seed string, n int) []Mutant {
 	drawn := slices.Clone(all)
 	slices.SortStableFunc(drawn, func(a, b Mutant) int { return cmp.Compare(sampleKey(seed, a), sampleKey(seed, b)) })

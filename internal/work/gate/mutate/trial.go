@@ -16,19 +16,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// State is what became of a fault.
+// State is the result of a fault.
 type State string
 
 // The states.
 const (
 	Killed     State = "killed"       // a test noticed
-	Survived   State = "survived"     // none did
-	TimedOut   State = "timeout"      // the tests did not end with it, which is noticed too
-	Uncompiled State = "not-compiled" // it makes no program
-	Unclear    State = "unclear"      // the tests could not tell, or are red without it
+	Survived   State = "survived"     // no test noticed
+	TimedOut   State = "timeout"      // the tests did not end with it, which counts as noticed
+	Uncompiled State = "not-compiled" // it does not compile
+	Unclear    State = "unclear"      // the tests were inconclusive, or are red without it
 )
 
-// Result is one fault that was tried.
+// Result is the result of one fault.
 type Result struct {
 	Mutant
 	State State  `json:"state"`
@@ -36,18 +36,18 @@ type Result struct {
 	Why   string `json:"why,omitzero"`
 }
 
-// Report is what was tried.
+// Report is the result of a trial.
 type Report struct {
 	Seed     string        `json:"seed"`
-	Possible int           `json:"possible"` // faults that could be put into the new lines
+	Possible int           `json:"possible"` // faults that could be inserted into the new lines
 	Results  []Result      `json:"results"`
 	Unseen   []Mutant      `json:"unseen,omitempty"` // drawn, and not tried
-	Budget   time.Duration `json:"budget,omitzero"`  // the time that there was; 0: no limit
+	Budget   time.Duration `json:"budget,omitzero"`  // the time limit; 0: no limit
 	Why      string        `json:"why,omitzero"`     // why fewer, or none, were tried
 	Duration time.Duration `json:"duration"`
 }
 
-// Count returns how many faults ended in a state.
+// Count returns the number of faults in a state.
 func (r Report) Count(s State) int {
 	n := 0
 	for _, x := range r.Results {
@@ -58,26 +58,25 @@ func (r Report) Count(s State) int {
 	return n
 }
 
-// Trial is where faults are tried: a copy of the tree that nobody else uses.
+// Trial describes where and how faults are tried: in a copy of the tree for exclusive use.
 type Trial struct {
 	Dir    string
-	Runner gate.Runner   // for the copy; what its Reset does is done before each fault
-	Gates  []gate.Gate   // those that run tests are used
-	Seed   string        // what is drawn depends on it alone
-	Sample int           // most faults
-	Time   time.Duration // for all of them; 0: what [Budget] says
-	// Known gives what a gate is known to say about the tree without a fault. Nil:
-	// nothing is known.
+	Runner gate.Runner   // runner for the copy; its Reset runs before each fault
+	Gates  []gate.Gate   // only those that run tests are used
+	Seed   string        // the selection depends on it alone
+	Sample int           // limit of faults
+	Time   time.Duration // time limit of all faults; 0: the result of [Budget]
+	// Known returns a gate's known result on the tree without a fault. Nil: no result is known.
 	Known func(gate string) (nexus.Evidence, bool)
 	Now   func() time.Time
-	Heard func(Result) // of each fault as it is tried; may be nil
+	Heard func(Result) // receives each result; may be nil
 }
 
-// least is the shortest time that the tests of one fault are given.
+// least is the shortest time limit for the tests of one fault.
 const least = 10 * time.Second
 
-// Run tries faults in the new lines of files until enough were tried or the
-// time is over. An error is the machinery's.
+// Run tries faults in the new lines of files until enough were tried or the time is over. An
+// error means that the machinery failed.
 func (t Trial) Run(ctx context.Context, files []File) (Report, error) {
 	start := t.Now()
 	r := Report{Seed: t.Seed, Results: []Result{}}
@@ -132,13 +131,13 @@ func (t Trial) Run(ctx context.Context, files []File) (Report, error) {
 	return r, nil
 }
 
-// trial is a trial under way.
+// trial is a trial in progress.
 type trial struct {
 	Trial
 	root  *os.Root
 	tests []gate.Gate
 	files []File
-	plain map[string]nexus.Evidence // what each command says without a fault
+	plain map[string]nexus.Evidence // each command's result without a fault
 	start time.Time
 }
 
@@ -149,24 +148,23 @@ func (t *trial) left() time.Duration {
 	return t.Time - t.Now().Sub(t.start)
 }
 
-// Bounds of the time for all faults of a tree.
+// Limits of the time for all faults of a tree.
 const (
 	shortest = 30 * time.Second
 	longest  = 20 * time.Minute
-	compile  = 10 * time.Second // what one more build of the tests takes
+	compile  = 10 * time.Second // duration of one more build of the tests
 )
 
-// Budget is the time for faults in so many lines, with tests that take as long as
-// suite without one: each fault may take them twice, and they run once more
-// without a fault.
+// Budget returns the time limit for a number of faults, with tests that take suite without a
+// fault: each fault may take twice that, and the tests run once more without a fault.
 func Budget(suite time.Duration, faults int) time.Duration {
 	return min(max(time.Duration(faults)*(2*suite+compile)+suite, shortest), longest)
 }
 
-// budget runs the tests without a fault, as far as what they say is not known,
-// and derives the time for all faults from what that took.
+// budget runs the tests without a fault, if their results are not known, and derives the time
+// limit for all faults from their duration.
 func (t *trial) budget(ctx context.Context, drawn []Mutant) (time.Duration, error) {
-	slowest := time.Duration(0) // of the faults, by their tests
+	slowest := time.Duration(0) // duration of the tests of one fault
 	for _, m := range drawn {
 		suite := time.Duration(0)
 		for _, g := range t.tests {
@@ -216,7 +214,7 @@ func (t *trial) try(ctx context.Context, m Mutant) (Result, error) {
 	return r, nil
 }
 
-// without returns what a gate says about the tree as it is.
+// without returns a gate's result on the tree as it is.
 func (t *trial) without(ctx context.Context, g gate.Gate) (nexus.Evidence, error) {
 	key := g.Dir + "\x00" + g.Command()
 	if e, ok := t.plain[key]; ok {
@@ -248,7 +246,7 @@ func (t *trial) judge(ctx context.Context, g gate.Gate, m *Mutant) (nexus.Eviden
 		}
 		return t.writeWithFault(m)
 	}
-	r.Put = nil // nobody reads what they print
+	r.Put = nil // their output is not used
 	if err := r.Reset(ctx, false); err != nil {
 		return nexus.Evidence{}, fmt.Errorf("mutation: %w", err)
 	}
@@ -259,7 +257,7 @@ func (t *trial) judge(ctx context.Context, g gate.Gate, m *Mutant) (nexus.Eviden
 	return e, err
 }
 
-// writeWithFault writes the files of the change as they are, but for a fault.
+// writeWithFault writes the original files of the change, with one fault.
 func (t *trial) writeWithFault(m *Mutant) error {
 	for _, f := range t.files {
 		text := []byte(f.Text)
@@ -269,7 +267,7 @@ func (t *trial) writeWithFault(m *Mutant) error {
 		mode := fs.FileMode(0o644)
 		if info, err := t.root.Lstat(f.Path); err == nil {
 			if !info.Mode().IsRegular() {
-				continue // no file of ours
+				continue // not a file of the change
 			}
 			mode = info.Mode().Perm()
 		}
@@ -283,8 +281,8 @@ func (t *trial) writeWithFault(m *Mutant) error {
 	return nil
 }
 
-// narrowToTests narrows a gate to the tests that are near a fault: those of its package
-// and of packages whose tests the change touched.
+// narrowToTests restricts a gate to the tests that are near a fault: those of its package and
+// of packages whose tests the change touched.
 func (t *trial) narrowToTests(g gate.Gate, m Mutant) gate.Gate {
 	c, ok := gosrc.ParseTest(g.Args)
 	if !ok || path.Ext(m.File) != ".go" {
@@ -304,14 +302,14 @@ func (t *trial) narrowToTests(g gate.Gate, m Mutant) gate.Gate {
 	return g
 }
 
-// hasNoFailure reports whether a gate has nothing against a tree: it passed, or there
-// was nothing to run, or all it says is its exit code.
+// hasNoFailure reports whether a gate has no finding on a tree: it passed, or there was
+// nothing to run, or its only finding is its exit code.
 func hasNoFailure(e nexus.Evidence) bool {
 	return e.State == nexus.Pass || e.State == nexus.NotRun && len(e.Findings) == 0 || e.State == nexus.Unverifiable && e.Exit == 0
 }
 
-// mutantState says what the tests say about a fault, compared with what they say
-// without it.
+// mutantState returns the result of the tests with a fault, compared with their result without
+// it.
 func mutantState(base, now nexus.Evidence) (s State, by, why string) {
 	if hasNoFailure(now) {
 		return Survived, "", ""
@@ -340,7 +338,7 @@ func mutantState(base, now nexus.Evidence) (s State, by, why string) {
 	case tests > 0 && base.Counts.Passed == 0:
 		return Unclear, "", "every test fails without the fault, too"
 	case tests > 0:
-		return Survived, "", "" // only what was red without it
+		return Survived, "", "" // only tests that were red without it
 	case len(now.Findings) > 0 && slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.File != "" }):
 		return Uncompiled, "", now.Findings[0].Message
 	case hasNoFailure(base):

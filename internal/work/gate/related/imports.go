@@ -54,8 +54,7 @@ func (s *survey) byImports(g gate.Gate, l stack.Sources) Choice {
 	return Choice{Some: true, Tests: tests}
 }
 
-// changes returns the changed files of a language, or why their tests cannot
-// be told.
+// changes returns the changed files of a language, or why their tests cannot be determined.
 func (s *survey) changes(g gate.Gate, l stack.Sources) (hit map[string]bool, why string) {
 	hit = map[string]bool{}
 	for _, f := range s.changed {
@@ -74,13 +73,13 @@ func (s *survey) changes(g gate.Gate, l stack.Sources) (hit map[string]bool, why
 	return hit, ""
 }
 
-// addDependents adds to the files that changed those that need them.
+// addDependents adds to the changed files those that depend on them.
 func addDependents(uses func(file string) (files []string, sure bool), have, hit map[string]bool) {
 	users := map[string][]string{}
 	for f := range have {
 		needs, sure := uses(f)
 		if !sure {
-			hit[f] = true // it may need anything
+			hit[f] = true // it may depend on anything
 		}
 		for _, u := range needs {
 			users[u] = append(users[u], f)

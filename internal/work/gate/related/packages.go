@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// goTests finds the packages of Go whose tests a change concerns.
+// goTests selects the Go packages whose tests a change affects.
 func (s *survey) goTests(of gate.Gate) Choice {
 	c, ok := gosrc.ParseTest(of.Args)
 	if !ok || c.Picks {
@@ -31,8 +31,8 @@ func (s *survey) goTests(of gate.Gate) Choice {
 	return Choice{Some: true, Tests: hit}
 }
 
-// byUnits finds the packages that a change concerns: those that it touches, and
-// those that need one of these.
+// byUnits selects the packages that a change affects: those that it touches, and those that
+// depend on these.
 func (s *survey) byUnits(g gate.Gate, l stack.Sources) Choice {
 	files := slices.DeleteFunc(slices.Clone(s.all()), func(f string) bool { _, here := local(g, f); return !here })
 	units := slices.DeleteFunc(l.Units(os.DirFS(s.dir), files), func(u stack.Unit) bool { return option(u.Name) })
@@ -57,8 +57,7 @@ func (s *survey) byUnits(g gate.Gate, l stack.Sources) Choice {
 	return Choice{Some: true, Tests: hit}
 }
 
-// owners returns the packages that the changed files belong to, or why that
-// cannot be told.
+// owners returns the packages of the changed files, or why these cannot be determined.
 func (s *survey) owners(g gate.Gate, l stack.Sources, units []stack.Unit) (hit []string, why string) {
 	for _, f := range s.changed {
 		if _, here := local(g, f); !here || stack.IsProse(f) {

@@ -1,9 +1,9 @@
-// Package related finds the tests that a change concerns, so that they can
-// run before all others. It reads the files of a tree and runs nothing.
+// Package related selects the tests that a change affects, so that they can run before all
+// others. It reads the files of a tree and runs nothing.
 //
-// What it finds is a first word, never the last: code reaches tests in ways
-// that no import shows. So a change that it cannot follow concerns all tests,
-// and nothing lands that the whole suite did not judge.
+// The selection is only a first result: tests depend on code in ways that no import shows. So
+// a change that cannot be followed affects all tests, and nothing lands without a run of the
+// whole suite.
 package related
 
 import (
@@ -19,23 +19,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// Name is the gate that runs the tests of the gate "test" that a change
-// concerns; that of "test-web" is "related-web".
+// Name is the gate that runs those tests of the gate "test" that a change affects; that of
+// "test-web" is "related-web".
 const Name = "related"
 
-// Choice says which tests of a gate a change concerns.
+// Choice is the selection of a gate's tests for a change.
 type Choice struct {
-	Of    gate.Gate
-	Gate  gate.Gate // runs them; zero unless Some
-	Some  bool      // otherwise all, or none
-	None  bool      // the change concerns none that is known
-	Why   string    // why not some
-	Tests []string  // test files, packages or crates, as the runner calls them; empty where it finds them itself
+	Of   gate.Gate
+	Gate gate.Gate // the gate that runs them; zero unless Some
+	Some bool      // some tests are selected; otherwise all, or none
+	None bool      // no known test is affected
+	Why  string    // why not some
+	// test files, packages or crates, in the runner's notation; empty if the runner selects them
+	// itself
+	Tests []string
 }
 
-// Choose says for each gate that runs tests which of them the changed files
-// concern. Names are relative to the tree, with slashes; a file that is not
-// there was deleted.
+// Choose selects, for each gate that runs tests, the tests that the changed files affect.
+// Names are relative to the tree, with slashes; a missing file was deleted.
 func Choose(dir string, changed []string, gates []gate.Gate) []Choice {
 	var all []Choice
 	s := &survey{dir: dir, changed: changed}
@@ -61,8 +62,7 @@ func Choose(dir string, changed []string, gates []gate.Gate) []Choice {
 	return all
 }
 
-// InsertRelated returns gates with those that run the tests which the change
-// concerns in front of the first that runs all.
+// InsertRelated inserts the gates for the affected tests before the first gate that runs all.
 func InsertRelated(gates []gate.Gate, choices []Choice) []gate.Gate {
 	var some []gate.Gate
 	for _, c := range choices {
@@ -77,11 +77,11 @@ func InsertRelated(gates []gate.Gate, choices []Choice) []gate.Gate {
 	return slices.Insert(slices.Clone(gates), i, some...)
 }
 
-// survey is what is known of a tree.
+// survey is a tree with its cached data.
 type survey struct {
 	dir     string
 	changed []string
-	files   []string // of the tree, read when they are first wanted
+	files   []string // files of the tree, read on first use
 	golang  *gosrc.Graph
 }
 
@@ -94,10 +94,10 @@ func (s *survey) all() []string {
 
 func (s *survey) there(file string) bool { return gosrc.IsFile(os.DirFS(s.dir), file) }
 
-// allTests is the choice of all tests, and why.
+// allTests returns the choice of all tests, with the reason.
 func allTests(why string, args ...any) Choice { return Choice{Why: fmt.Sprintf(why, args...)} }
 
-// noTests is the choice of a change that concerns no test.
+// noTests returns the choice for a change that affects no test.
 func noTests() Choice { return Choice{None: true, Why: "no known test is related to the change"} }
 
 func (s *survey) choose(g gate.Gate) Choice {
@@ -120,7 +120,7 @@ func (s *survey) choose(g gate.Gate) Choice {
 	return allTests("its command cannot run single tests")
 }
 
-// command fills in the words of a choice's command.
+// command sets the command of a choice.
 func (s *survey) command(c *Choice) {
 	if c.Of.Format == read.GoTestJSON {
 		test, _ := gosrc.ParseTest(c.Of.Args)
@@ -149,12 +149,11 @@ func (s *survey) command(c *Choice) {
 	}
 }
 
-// changedFiles stands for the files that changed, in the command of a runner that
-// finds their tests itself.
+// changedFiles stands for the changed files in the command of a runner that selects their
+// tests itself.
 const changedFiles = "{changed}"
 
-// local returns a file as seen from a gate's directory; ok is false where it
-// lies elsewhere.
+// local returns a file relative to a gate's directory; ok is false if it is outside.
 func local(g gate.Gate, file string) (string, bool) {
 	if g.Dir == "" || g.Dir == "." {
 		return file, true
@@ -162,13 +161,13 @@ func local(g gate.Gate, file string) (string, bool) {
 	return strings.CutPrefix(file, path.Clean(g.Dir)+"/")
 }
 
-// option reports whether a name would be taken for an option of a command.
+// option reports whether a command would parse a name as an option.
 func option(file string) bool { return strings.HasPrefix(file, "-") }
 
-// mostTests bounds what one command is given; more are as good as all.
+// mostTests limits the arguments of one command; above it, all tests run.
 const mostTests = 500
 
-// byRunner hands the changed files to a runner that finds their tests.
+// byRunner passes the changed files to a runner that selects their tests.
 func (s *survey) byRunner(g gate.Gate, l stack.Sources) Choice {
 	var files []string
 	for _, f := range s.changed {

@@ -7,18 +7,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// RemainingGates returns the gates that are still to run after one: what judged some
-// tests, and could, stands for the gate that runs all, and tests that do not end
-// are not run once more.
+// RemainingGates returns the gates that still have to run after one: if it judged some tests,
+// it replaces the gate that runs all, and tests that do not end are not run again.
 func RemainingGates(rest []gate.Gate, g gate.Gate, e nexus.Evidence) []gate.Gate {
 	return slices.DeleteFunc(rest, func(o gate.Gate) bool {
 		return g.Of != "" && !g.JudgedNothing(e) && o.Name == g.Of || o.RepeatsHangingTests(e)
 	})
 }
 
-// Replaced names the gates that could judge by none of the tests that they
-// chose, where all tests ran in their place, and passed. A name that two gates
-// have is none of one.
+// Replaced returns the gates that could not judge any of their selected tests, while all tests
+// ran in their place, and passed. A name shared by two gates is excluded.
 func Replaced(gates []gate.Gate, all []nexus.Evidence) []string {
 	var names []string
 	had := map[string]int{}

@@ -1,5 +1,5 @@
-// Package export writes plans as the files of other tools. With each comes what
-// the format has no place for.
+// Package export writes plans as the files of other tools, with remarks about the data that a
+// format cannot represent.
 package export
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
-// Formats lists the formats that can be written: a plan for GSD is a folder of
-// many files.
+// Formats returns the formats that can be written. GSD is not among them: a plan for it is a
+// folder of many files.
 func Formats() []foreign.Format {
 	return slices.DeleteFunc(foreign.Formats(), func(f foreign.Format) bool { return f == foreign.GSD })
 }
 
-// Write writes a plan in a format. The remarks say what the format has no place
-// for. What [foreign.Read] makes of the result is the same plan, but for these.
+// Write writes a plan in a format. The remarks list the data that the format cannot represent.
+// Except for these, [foreign.Read] parses the result as the same plan.
 func Write(p nexus.Plan, f foreign.Format) ([]byte, []foreign.Remark, error) {
 	if _, err := graph.New(p.Tasks); err != nil {
 		return nil, nil, err
@@ -66,12 +66,11 @@ func Write(p nexus.Plan, f foreign.Format) ([]byte, []foreign.Remark, error) {
 type writer struct {
 	plan    nexus.Plan
 	waves   [][]nexus.Task
-	ids     map[nexus.TaskID]string // in the format
+	ids     map[nexus.TaskID]string // names of the tasks in the format
 	remarks []foreign.Remark
 }
 
-// waves lays tasks that form no circle into waves: each has what the ones before
-// it make possible.
+// waves arranges tasks without cycles in waves: the needs of each are in the waves before it.
 func waves(tasks []nexus.Task) [][]nexus.Task {
 	level := map[nexus.TaskID]int{}
 	for range tasks {
@@ -111,8 +110,8 @@ func (w *writer) say(kind foreign.Kind, item, what, why string) {
 	w.remarks = append(w.remarks, foreign.Remark{Kind: kind, Item: item, What: what, Why: why})
 }
 
-// holds says which of the fields that a task may have the format has a place
-// for. The others are named in a remark.
+// holds sets the optional task fields that the format can represent. The others are listed in
+// a remark.
 func (w *writer) holds(names ...string) {
 	for _, t := range w.plan.Tasks {
 		var lost []string
@@ -146,7 +145,7 @@ func (w *writer) holds(names ...string) {
 	}
 }
 
-// needs returns the needs of a task as the format calls them.
+// needs returns the needs of a task by their names in the format.
 func (w *writer) needs(t nexus.Task) []string {
 	out := make([]string, 0, len(t.Needs))
 	for _, id := range t.Needs {
@@ -155,7 +154,7 @@ func (w *writer) needs(t nexus.Task) []string {
 	return out
 }
 
-// number gives the tasks numbers in their order, written in a way.
+// number numbers the tasks in their order, in the given format.
 func (w *writer) number(format string, keep func(string) bool) {
 	if !slices.ContainsFunc(w.plan.Tasks, func(t nexus.Task) bool { return !keep(string(t.ID)) }) {
 		return
@@ -170,8 +169,8 @@ func (w *writer) number(format string, keep func(string) bool) {
 	w.say(foreign.Changed, "", "ids: "+some(renamed), "this format has ids of another form")
 }
 
-// layered says that needs became an order, unless each task needs all tasks of
-// the wave before it, and no others.
+// layered adds a remark that needs became an order, unless each task needs all tasks of the
+// wave before it, and no others.
 func (w *writer) layered(why string) {
 	for i, wave := range w.waves {
 		for _, t := range wave {
@@ -193,7 +192,7 @@ func texts(criteria []nexus.Criterion) []string {
 	return out
 }
 
-// story is one of a prd.json.
+// story is a story of a prd.json.
 type story struct {
 	ID           string      `json:"id"`
 	Title        string      `json:"title"`
@@ -227,7 +226,7 @@ type prd struct {
 	Stories     []story `json:"userStories"`
 }
 
-// slug is a goal as part of the name of a branch.
+// slug returns a goal as part of the name of a branch.
 func slug(goal string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(goal) {
@@ -341,7 +340,7 @@ func (w *writer) taskMaster() ([]byte, error) {
 	return written(map[string]list{"master": all})
 }
 
-// masterPriority is the priority of a task in Task Master's words.
+// masterPriority returns the priority of a task in Task Master's words.
 func (w *writer) masterPriority(t nexus.Task) string {
 	switch p := cmp.Or(t.Priority, nexus.PriorityMedium); p {
 	case nexus.PriorityTrivial:
@@ -393,7 +392,7 @@ func (w *writer) polka() ([]byte, error) {
 	return written(out)
 }
 
-// polkaType is the type of a task: of its tags one that is a type.
+// polkaType returns the type of a task: the first of its tags that is a type.
 func (w *writer) polkaType(t nexus.Task) string {
 	kind := "other"
 	switch t.Kind {
@@ -417,7 +416,7 @@ func (w *writer) polkaType(t nexus.Task) string {
 	return kind
 }
 
-// some joins the first items and says how many more there are.
+// some joins the first items and adds how many more there are.
 func some(items []string) string {
 	const most = 3
 	if len(items) <= most+1 {

@@ -11,14 +11,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
-// below writes what a task is and when it is done, as lines below it.
+// below writes a task's brief and criteria as lines below it.
 func (w *writer) below(b *strings.Builder, t nexus.Task, indent string) {
 	for line := range strings.SplitSeq(t.Brief, "\n") {
 		if t.Brief != "" {
 			b.WriteString(strings.TrimRight(indent+strings.TrimSpace(line), " ") + "\n")
 		}
 	}
-	files := "none" // or else those are read that the title names
+	files := "none" // otherwise the files named in the title are read
 	if len(t.Files) > 0 {
 		files = strings.Join(t.Files, ", ")
 	}
@@ -109,7 +109,7 @@ func (w *writer) stories() []byte {
 		}
 		for line := range strings.SplitSeq(t.Brief, "\n") {
 			if label.MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), "#") {
-				line = "    " + line // it is no heading or label of the story
+				line = "    " + line // indented, so that it is no heading or label of the story
 			}
 			if t.Brief != "" {
 				b.WriteString(line + "\n")

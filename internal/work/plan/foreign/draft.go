@@ -23,32 +23,32 @@ const (
 	maxTitle    = 120
 	maxTags     = 10
 	maxProblems = 50
-	maxNamed    = 5 // files that are read out of a sentence
+	maxNamed    = 5 // files that are extracted from a sentence
 )
 
-// ref is a need as the file writes it: the name or title of another item.
+// ref is a need in the file's notation: the name or title of another item.
 type ref struct {
 	place
 
 	name string
-	soft bool // it is waited for, and done without where it will not land
+	soft bool // optional: the task waits for it only if it will land
 }
 
 // item is one entry of a file that may become a task.
 type item struct {
 	place
 
-	name  string // as the file calls it
+	name  string // its name in the file
 	brief []string
 	task  nexus.Task // without ID, needs and brief
 	needs []ref
-	out   Kind     // Lost or Done where it does not become a task; empty: it does
-	why   string   // it is left out
-	parts []string // names of the items that stand in its place
+	out   Kind     // Lost or Done if it does not become a task; empty: it does
+	why   string   // reason for that
+	parts []string // names of the items that replace it
 	rank  int      // a priority that is a number: smaller comes first
 }
 
-// called is how an error calls an item.
+// called returns the name of an item in errors.
 func (it *item) called() string {
 	switch {
 	case it.name == "":
@@ -66,25 +66,26 @@ type problem struct {
 	text string
 }
 
-// draft is a plan while it is read.
+// draft is a plan that is being read.
 type draft struct {
 	format   Format
 	source   Source
-	most     nexus.Size // of a task
+	most     nexus.Size // size limit of a task
 	goal     string
 	items    []*item
-	names    map[string]*item // by their folded names
-	titles   map[string]*item // by their folded titles; made once all are there
+	names    map[string]*item // items by their folded names
+	titles   map[string]*item // items by their folded titles; built once all are read
 	remarks  []Remark
 	problems []problem
-	needs    int  // that were made
-	full     bool // more tasks or needs were met than a plan has
+	needs    int  // number of needs
+	full     bool // the limit of tasks or needs was exceeded
 }
 
-// maxBefore is for how many tasks each of a group waits where one group waits for another.
+// maxBefore limits for how many tasks each task of a group waits if one group waits for
+// another.
 const maxBefore = 50
 
-// fits reports whether there is room for more tasks and needs. Where there is none, the plan is refused.
+// fits reports whether more tasks and needs are allowed. If not, the plan is refused.
 func (d *draft) fits(at place, tasks, needs int) bool {
 	d.needs += needs
 	if d.full || len(d.items)+tasks <= plan.MaxTasks && d.needs <= plan.MaxNeeds {
@@ -95,8 +96,8 @@ func (d *draft) fits(at place, tasks, needs int) bool {
 	return false
 }
 
-// after makes each task of a group wait for all of another. In a large group the last one waits for the
-// others of its group, and stands for them: there is no need from each to each.
+// after makes each task of a group wait for all of another. In a large group the last task
+// waits for the others of its group, and represents them: there is no need from each to each.
 func (d *draft) after(before, group []*item) {
 	if n := len(before) - 1; n >= maxBefore && len(group) > 1 {
 		last := before[n]
@@ -121,7 +122,7 @@ func (d *draft) after(before, group []*item) {
 	}
 }
 
-// wrong notes a mistake in a file: what it is and what to do.
+// wrong records a mistake in a file, with its correction.
 func (d *draft) wrong(at place, format string, args ...any) {
 	d.problems = append(d.problems, problem{at, fmt.Sprintf(format, args...)})
 }
@@ -130,7 +131,7 @@ func (d *draft) remark(kind Kind, at place, item, what, why string) {
 	d.remarks = append(d.remarks, Remark{Kind: kind, File: at.file, Line: at.line, Item: item, What: what, Why: why})
 }
 
-// add takes over an item.
+// add adds an item.
 func (d *draft) add(it *item) {
 	if !d.fits(it.place, 1, len(it.needs)) {
 		return
@@ -148,7 +149,7 @@ func (d *draft) add(it *item) {
 	d.items = append(d.items, it)
 }
 
-// open are the items that become tasks.
+// open returns the items that become tasks.
 func (d *draft) open() []*item {
 	var out []*item
 	for _, it := range d.items {
@@ -159,7 +160,7 @@ func (d *draft) open() []*item {
 	return out
 }
 
-// finish makes the plan of what was read.
+// finish makes the plan from the items.
 func (d *draft) finish(ctx context.Context) (Import, error) {
 	i := Import{Format: d.format, File: d.source.name, places: map[nexus.TaskID]place{}}
 	if len(d.items) == 0 && len(d.problems) == 0 {
@@ -206,7 +207,7 @@ func (d *draft) finish(ctx context.Context) (Import, error) {
 	return i, nil
 }
 
-// sort puts the items with a smaller number for a priority first.
+// sort sorts the items by numeric priority, smaller numbers first.
 func (d *draft) sort() {
 	before := d.open()
 	slices.SortStableFunc(d.items, func(a, b *item) int { return cmp.Compare(a.rank, b.rank) })
@@ -215,7 +216,7 @@ func (d *draft) sort() {
 	}
 }
 
-// all says in one line why there is no task.
+// all returns, in one line, why there is no task.
 func (d *draft) all() string {
 	done := 0
 	for _, it := range d.items {
@@ -229,7 +230,7 @@ func (d *draft) all() string {
 	return fmt.Sprintf("of %d tasks %d are done, and the others are left out", len(d.items), done)
 }
 
-// refuse returns what is wrong with the files as one error, by their lines.
+// refuse returns the problems of the files as one error, by their lines.
 func (d *draft) refuse() error {
 	if len(d.problems) == 0 {
 		return nil
@@ -256,7 +257,7 @@ func (d *draft) refuse() error {
 	return e
 }
 
-// files numbers the files in the order in which they were met.
+// files numbers the files in the order in which they were read.
 func (d *draft) files() map[string]int {
 	order := map[string]int{}
 	meet := func(file string) {
@@ -288,7 +289,7 @@ func (d *draft) ordered() []Remark {
 	return d.remarks
 }
 
-// leave says which items are left out, and who needed them.
+// leave adds remarks about the omitted items, and the tasks that needed them.
 func (d *draft) leave(freed map[*item][]string) {
 	for _, it := range d.items {
 		if it.out == "" || it.why == "" {
@@ -308,7 +309,7 @@ func (d *draft) leave(freed map[*item][]string) {
 
 func quoteTitle(title string) string { return `"` + sanitize.Cut(title, 60) + `"` }
 
-// entitle gives a task a title of one line. What does not fit is in its brief.
+// entitle sets the title of a task to one line. The rest is in its brief.
 func (d *draft) entitle(t *nexus.Task, it *item) {
 	full := strings.Join(strings.Fields(strings.Map(visible, it.task.Title)), " ")
 	if full == "" {
@@ -333,11 +334,11 @@ func (d *draft) entitle(t *nexus.Task, it *item) {
 	t.Brief = strings.Join(parts, "\n\n")
 }
 
-// Mark is what stands before criteria in a text.
+// Mark begins the criteria in a text.
 const Mark = "Done when:"
 
-// doneWhen cuts the criteria off the end of a text, where Nexus writes them if a
-// format has no other place for them.
+// doneWhen cuts the criteria off the end of a text, where Nexus writes them if a format has no
+// other field for them.
 func doneWhen(brief []string) ([]string, []nexus.Criterion) {
 	if len(brief) == 0 {
 		return brief, nil
@@ -353,7 +354,7 @@ func doneWhen(brief []string) ([]string, []nexus.Criterion) {
 	return slices.Concat([]string{before}, brief[1:]), out
 }
 
-// visible drops what has no place in a title.
+// visible drops characters that are not allowed in a title.
 func visible(r rune) rune {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r':
@@ -365,7 +366,7 @@ func visible(r rune) rune {
 	}
 }
 
-// short returns what a long title says first.
+// short returns the beginning of a long title.
 func short(full string) string {
 	runes := []rune(full)
 	head := string(runes[:maxTitle-3])
@@ -385,7 +386,7 @@ func short(full string) string {
 	return head + "..."
 }
 
-// criteria gives a task a criterion that a machine can check, where it has none.
+// criteria adds to a task a criterion that a machine can check, if it has none.
 func (d *draft) criteria(t *nexus.Task, it *item, most int) {
 	t.Criteria = slices.Clone(t.Criteria)
 	if slices.ContainsFunc(t.Criteria, func(c nexus.Criterion) bool { return c.Check != "" }) {
@@ -409,8 +410,8 @@ func (d *draft) criteria(t *nexus.Task, it *item, most int) {
 	}
 }
 
-// checked reads a criterion. Its check may follow in brackets, as Nexus writes
-// it: (check: `command`).
+// checked parses a criterion. Its check may follow in brackets, as Nexus writes it: (check:
+// `command`).
 func checked(text string) nexus.Criterion {
 	text = strings.TrimSpace(text)
 	if m := checkAtEnd().FindStringSubmatch(text); m != nil {
@@ -419,7 +420,7 @@ func checked(text string) nexus.Criterion {
 	return nexus.Criterion{Text: text}
 }
 
-// Criterion writes a criterion with its check in one line, as it is read back.
+// Criterion formats a criterion with its check in one line, as it is parsed.
 func Criterion(c nexus.Criterion) string {
 	switch text := strings.Join(strings.Fields(c.Text), " "); {
 	case c.Check == "":

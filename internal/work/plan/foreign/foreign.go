@@ -1,5 +1,5 @@
-// Package foreign reads plans that other tools wrote. With each comes what did not
-// come along, and what was changed: nothing is lost unsaid.
+// Package foreign reads plans that other tools wrote, with remarks about all data that was
+// lost or changed.
 package foreign
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// Format is how a tool writes a plan down.
+// Format is a file format of another tool.
 type Format string
 
-// The formats. That of Nexus is read by [plan.Load].
+// The formats. [plan.Load] reads the format of Nexus.
 const (
 	Nexus      Format = "nexus"
 	Nax        Format = "nax"        // prd.json with needs, status and routing
@@ -42,8 +42,7 @@ func Formats() []Format {
 	return []Format{Nexus, Nax, Ralph, TaskMaster, SpecKit, GSD, OpenSpec, Polka, Stories}
 }
 
-// ParseFormat returns the format of that name. The name of a tag may follow:
-// taskmaster:TAG.
+// ParseFormat returns the format of that name. The name of a tag may follow: taskmaster:TAG.
 func ParseFormat(name string, among []Format) (f Format, tag string, err error) {
 	word, tag, tagged := strings.Cut(name, ":")
 	f = Format(word)
@@ -56,40 +55,39 @@ func ParseFormat(name string, among []Format) (f Format, tag string, err error) 
 	return f, tag, nil
 }
 
-// Kind says what became of something.
+// Kind is the kind of a remark.
 type Kind string
 
 // The kinds of remark.
 const (
-	Lost     Kind = "lost"     // it is not in the plan
-	Done     Kind = "done"     // a task that is left out, as it is done
-	Changed  Kind = "changed"  // it is in the plan, but not as it was
-	Question Kind = "question" // it is open: a person has to answer it
+	Lost     Kind = "lost"     // not in the plan
+	Done     Kind = "done"     // an omitted task, as it is done
+	Changed  Kind = "changed"  // in the plan, but changed
+	Question Kind = "question" // a question for a person
 )
 
-// Remark says what became of a part of a file, or of a plan that is written for
-// another tool.
+// Remark is a remark about a part of a file, or of a plan that is written for another tool.
 type Remark struct {
 	Kind Kind   `json:"kind"`
 	File string `json:"file,omitzero"`
-	Line int    `json:"line,omitzero"` // from 1; 0 where none is known
-	Item string `json:"item,omitzero"` // as the file calls the task; empty: it is about the file
+	Line int    `json:"line,omitzero"` // line number, from 1; 0 if unknown
+	Item string `json:"item,omitzero"` // the task's name in the file; empty: it is about the file
 	What string `json:"what"`
 	Why  string `json:"why,omitzero"`
 }
 
-// Import is a plan that was read, and what did not come along.
+// Import is a plan that was read, with remarks about lost and changed data.
 type Import struct {
 	Format  Format     `json:"format"`
 	File    string     `json:"file"`
-	Remarks []Remark   `json:"remarks"` // in the order of the file
+	Remarks []Remark   `json:"remarks"` // remarks in the order of the file
 	Plan    nexus.Plan `json:"-"`
 
 	places map[nexus.TaskID]place
 }
 
-// Check returns what is wrong with the plan, whose tasks may be as large as
-// most, with the places in the files where it is to be corrected.
+// Check returns the problems of the plan, whose tasks may be as large as most, with their
+// positions in the files.
 func (i Import) Check(most nexus.Size) error {
 	type placed struct {
 		place
@@ -119,7 +117,7 @@ func (i Import) Check(most nexus.Size) error {
 	return plan.Refuse(problems, most)
 }
 
-// first returns the place of the first task that a text names.
+// first returns the position of the first task that a text names.
 func (i Import) first(text string) (place, bool) {
 	for word := range strings.FieldsSeq(text) {
 		if at, ok := i.places[nexus.TaskID(word)]; ok {
@@ -129,10 +127,10 @@ func (i Import) first(text string) (place, bool) {
 	return place{}, false
 }
 
-// place is where something is in a file.
+// place is a position in a file.
 type place struct {
 	file string
-	line int // from 1; 0 where none is known
+	line int // line number, from 1; 0 if unknown
 }
 
 func (p place) String() string {
@@ -142,25 +140,25 @@ func (p place) String() string {
 	return fmt.Sprintf("%s:%d", p.file, p.line)
 }
 
-// maxFile is the most bytes of a file that is read, and maxFiles the most files
-// of a folder.
+// maxFile limits the bytes of a file that is read, and maxFiles the number of files of a
+// folder.
 const (
 	maxFile  = 16 << 20
 	maxFiles = 5_000
 )
 
-// Source is a file or a folder that a plan may be in. Nothing outside of the folder
-// is read, also through links.
+// Source is a file or a folder that may contain a plan. Nothing outside of the folder is read,
+// not even through links.
 type Source struct {
-	name string // as the person wrote it
-	dir  string // where the files are, as the person would write it
-	data []byte // of the file; nil for a folder
+	name string // name as the person typed it
+	dir  string // directory of the files, in the person's notation
+	data []byte // contents of the file; nil for a folder
 	file string // its name in the folder; empty for a folder
-	root string // the folder that is read; empty for what came from standard input
-	sub  string // where in it the files are; empty: in itself
+	root string // the folder that is read; empty for standard input
+	sub  string // subfolder of the files; empty: the folder itself
 }
 
-// File is the file of that name, whose content was read.
+// File returns the source for a file whose content was read.
 func File(name string, data []byte) Source {
 	s := Source{name: name, data: data, file: filepath.Base(name), dir: filepath.Dir(name)}
 	if data == nil {
@@ -174,12 +172,12 @@ func File(name string, data []byte) Source {
 	return s
 }
 
-// Dir is the folder of that name.
+// Dir returns the source for a folder.
 func Dir(name string) Source { return Source{name: name, dir: name, root: name} }
 
 func (s Source) isDir() bool { return s.data == nil }
 
-// shown is how the person would write the path of a file of the source.
+// shown returns the path of a file of the source in the person's notation.
 func (s Source) shown(name string) string {
 	if !s.isDir() && name == s.file || name == "" {
 		return s.name
@@ -187,8 +185,8 @@ func (s Source) shown(name string) string {
 	return filepath.Join(s.dir, filepath.FromSlash(name))
 }
 
-// read returns a file next to the source's own, or in its folder. A missing one
-// is no error. One that is there and cannot be read is.
+// read returns a file next to the source's own, or in its folder. A missing file is no error.
+// An unreadable one is.
 func (s Source) read(name string) (text string, ok bool, err error) {
 	if !s.isDir() && name == s.file {
 		return string(s.data), true, nil
@@ -200,7 +198,7 @@ func (s Source) read(name string) (text string, ok bool, err error) {
 	if err != nil {
 		return "", false, s.unreadable("", err)
 	}
-	defer func() { _ = root.Close() }() // only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	at := path.Join(s.sub, name)
 	switch info, err := root.Stat(at); {
 	case absent(err):
@@ -210,14 +208,14 @@ func (s Source) read(name string) (text string, ok bool, err error) {
 		return "", false, nil
 	case err != nil:
 		return "", false, s.unreadable(name, err)
-	case !info.Mode().IsRegular(): // to open a pipe would wait for whoever writes to it
+	case !info.Mode().IsRegular(): // opening a pipe would block until somebody writes to it
 		return "", false, s.unreadable(name, errors.New("it is not a regular file"))
 	}
 	f, err := root.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", false, s.unreadable(name, err)
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer func() { _ = f.Close() }() // it was opened for reading only
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
@@ -232,7 +230,7 @@ func (s Source) read(name string) (text string, ok bool, err error) {
 	return string(data), true, nil
 }
 
-// unreadable is the error of a file or folder that is there and is not read: without
+// unreadable returns the error about an existing file or folder that cannot be read: without
 // it, a part of the plan would be missing.
 func (s Source) unreadable(name string, err error) error {
 	return &nexus.Error{
@@ -241,11 +239,11 @@ func (s Source) unreadable(name string, err error) error {
 	}
 }
 
-// absent reports whether an error says that there is no such file.
+// absent reports whether an error means that there is no such file.
 func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
-// has reports whether a file or folder is there. What cannot be looked at is, so
-// that whoever reads it says why.
+// has reports whether a file or folder exists. One that cannot be examined counts as existing,
+// so that reading it reports the reason.
 func (s Source) has(name string) bool {
 	if !s.isDir() && name == s.file {
 		return true
@@ -257,19 +255,19 @@ func (s Source) has(name string) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = root.Close() }() // only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	_, err = root.Lstat(path.Join(s.sub, name))
 	return !absent(err)
 }
 
-// below returns the same source with its files in a folder of it.
+// below returns the same source with its files in a subfolder.
 func (s Source) below(name string) Source {
 	dir := filepath.Join(s.dir, filepath.FromSlash(name))
 	return Source{name: dir, dir: dir, root: s.root, sub: path.Join(s.sub, name)}
 }
 
-// list returns the files of the source whose path fits a pattern of [path.Match].
-// Unlike [fs.Glob] it does not leave out what it cannot read.
+// list returns the files of the source whose path matches a pattern of [path.Match]. Unlike
+// [fs.Glob] it does not skip unreadable directories.
 func (s Source) list(pattern string) ([]string, error) {
 	if s.root == "" {
 		return nil, nil
@@ -278,7 +276,7 @@ func (s Source) list(pattern string) ([]string, error) {
 	if err != nil {
 		return nil, s.unreadable("", err)
 	}
-	defer func() { _ = root.Close() }() // only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	found := []string{""}
 	for part := range strings.SplitSeq(pattern, "/") {
 		var next []string
@@ -304,7 +302,7 @@ func (s Source) list(pattern string) ([]string, error) {
 	return found, nil
 }
 
-// lists returns the files that fit one of several patterns, in their order.
+// lists returns the files that match one of several patterns, in their order.
 func (s Source) lists(patterns ...string) ([]string, error) {
 	var all []string
 	for _, pattern := range patterns {
@@ -317,7 +315,7 @@ func (s Source) lists(patterns ...string) ([]string, error) {
 	return all, nil
 }
 
-// entries returns the names in a folder that fit one part of a pattern.
+// entries returns the names in a folder that match one part of a pattern.
 func (s Source) entries(root *os.Root, dir, part string) ([]string, error) {
 	at := path.Join(".", s.sub, dir)
 	if !strings.ContainsAny(part, "*?[") {
@@ -341,16 +339,16 @@ func (s Source) entries(root *os.Root, dir, part string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range all {
-		if fits, _ := path.Match(part, e.Name()); fits { // the patterns are ours
+		if fits, _ := path.Match(part, e.Name()); fits { // the patterns are constants
 			names = append(names, e.Name())
 		}
 	}
 	return names, nil
 }
 
-// Read reads a plan. Most is how large a task may be: it says whether there is
-// room for another criterion. What is wrong with the file itself is the error;
-// [Import.Check] says what is wrong with the plan.
+// Read reads a plan. Most is the size limit of a task: it decides whether another criterion is
+// allowed. The error is about the file itself; [Import.Check] returns the problems of the
+// plan.
 func Read(ctx context.Context, s Source, f Format, tag string, most nexus.Size) (Import, error) {
 	d := &draft{format: f, source: s, most: prompt.SizeWithDefaults(most)}
 	if !s.isDir() && len(s.data) > maxFile {
@@ -405,7 +403,7 @@ func (d *draft) main(names ...string) (text, name string, err error) {
 	}
 }
 
-// base is the last part of the folder's or file's name, without its ending.
+// base returns the last part of the folder's or file's name, without its extension.
 func (d *draft) base() string {
 	name := filepath.Base(d.source.dir)
 	if abs, err := filepath.Abs(d.source.dir); err == nil {

@@ -40,29 +40,29 @@ var (
 type gsdPlan struct {
 	place
 
-	name  string // 1-2: phase and number, without zeros in front
+	name  string // 1-2: phase and number, without leading zeros
 	phase string
 	needs []ref
 	tasks []*item
-	done  string // why; empty where it is still to be done
+	done  string // why it is done; empty if it is open
 	title string
 }
 
-// gsdPhase is what ROADMAP.md says about a phase.
+// gsdPhase is a phase in ROADMAP.md.
 type gsdPhase struct {
 	place
 
 	number, title string
 	needs         []string // numbers of phases
-	free          bool     // it says that it needs none
+	free          bool     // it states that it needs none
 }
 
-// gsdFolder is a .planning folder while it is read.
+// gsdFolder is a .planning folder that is being read.
 type gsdFolder struct {
 	d      *draft
 	plans  []*gsdPlan
 	phases []*gsdPhase
-	ticked map[string]bool // plans and phases that the roadmap says are done
+	ticked map[string]bool // plans and phases that are done according to the roadmap
 	alone  bool            // one plan is read, without the others
 }
 
@@ -156,7 +156,7 @@ func (g *gsdFolder) roadmapLines(text, file string, roadmap bool) {
 	}
 }
 
-// tick notes what the roadmap says is done.
+// tick records plans and phases that are done according to the roadmap.
 func (g *gsdFolder) tick(l mdLine) {
 	body, done, ok := l.box()
 	if !ok || !done {
@@ -169,12 +169,12 @@ func (g *gsdFolder) tick(l mdLine) {
 	}
 }
 
-// trimZeros drops the zeros in front of each number: 01.2-03 is 1.2-3.
+// trimZeros drops the leading zeros of each number: 01.2-03 is 1.2-3.
 func trimZeros(number string) string {
 	return leadingZeros().ReplaceAllString(number, "$1")
 }
 
-// gsdNumber is the name of the plan in a file, empty where it has none.
+// gsdNumber returns the number of the plan in a file name, or "".
 func gsdNumber(name string) string {
 	dir := leadingNumber().FindString(path.Base(path.Dir(name)))
 	base := strings.TrimSuffix(strings.TrimSuffix(path.Base(name), "PLAN.md"), "-")
@@ -205,7 +205,7 @@ func compareNumbers(a, b string) int {
 	})
 }
 
-// frontMatter is what is read of the lines between --- at the start of a plan.
+// frontMatter contains the fields of the lines between --- at the start of a plan.
 type frontMatter struct {
 	Phase        string   `yaml:"phase"`
 	Plan         string   `yaml:"plan"`
@@ -276,13 +276,13 @@ func (g *gsdFolder) head(text, file string) (frontMatter, bool) {
 	return head, true
 }
 
-// lineOf is the line on which a text first has a word, 1 where it does not.
+// lineOf returns the first line of a text that has a word, or 1.
 func lineOf(text, word string) int {
 	i := strings.Index(text, word)
 	return 1 + strings.Count(text[:max(i, 0)], "\n")
 }
 
-// tagged returns what is between <name> and </name>, and on which line that starts.
+// tagged returns the text between <name> and </name>, and the line on which it starts.
 func tagged(text, name string) (inner string, line int) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], "<"+name)
@@ -359,7 +359,7 @@ func attribute(text, name string) string {
 	return value
 }
 
-// gsdBody reads what is in a task.
+// gsdBody parses the contents of a task.
 func (g *gsdFolder) gsdBody(it *item, body string) {
 	t := &it.task
 	for _, name := range []string{"action", "behavior", "implementation"} {
@@ -400,8 +400,7 @@ func (g *gsdFolder) gsdBody(it *item, body string) {
 	}
 }
 
-// gsdFiles splits a list of files: by commas or lines, without what follows in
-// brackets.
+// gsdFiles splits a list of files: by commas or lines, without texts in brackets.
 func gsdFiles(text string) []string {
 	var out []string
 	for f := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' }) {
@@ -413,8 +412,8 @@ func gsdFiles(text string) []string {
 	return out
 }
 
-// truths makes criteria of the last task of what must be true after a plan, as
-// far as there is room.
+// truths makes criteria of the last task from the conditions that must be true after a plan,
+// as many as are allowed.
 func (g *gsdFolder) truths(p *gsdPlan, head frontMatter) {
 	it := p.tasks[len(p.tasks)-1]
 	size := utf8.RuneCountInString(strings.Join(it.brief, "\n\n"))

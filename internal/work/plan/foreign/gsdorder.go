@@ -32,7 +32,7 @@ func (g *gsdFolder) join() {
 	}
 }
 
-// before returns what the first task of a plan needs.
+// before returns the needs of the first task of a plan.
 func (g *gsdFolder) before(p *gsdPlan) []ref {
 	var needs []ref
 	inner := false
@@ -61,16 +61,15 @@ func (g *gsdFolder) before(p *gsdPlan) []ref {
 	return needs
 }
 
-// past reports whether a plan's phase comes before all that are there: it is done
-// and archived.
+// past reports whether a plan's phase comes before all existing ones: it is done and archived.
 func (g *gsdFolder) past(name string) bool {
 	phase, _, _ := strings.Cut(name, "-")
 	return startsWithDigit().MatchString(phase) && !slices.ContainsFunc(g.plans,
 		func(p *gsdPlan) bool { return compareNumbers(p.phase, phase) <= 0 })
 }
 
-// named returns the name of the plan that a need means: 01-02, 02 in the same
-// phase, 01-name-02, or a file.
+// named returns the name of the plan that a need refers to: 01-02, 02 in the same phase,
+// 01-name-02, or a file.
 func (g *gsdFolder) named(need, phase string) (string, bool) {
 	need = trimZeros(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(path.Base(need), ".md"), "-PLAN"), "-SUMMARY"))
 	if onlyDigits().MatchString(need) {
@@ -82,8 +81,8 @@ func (g *gsdFolder) named(need, phase string) (string, bool) {
 	return need, slices.ContainsFunc(g.plans, func(p *gsdPlan) bool { return p.name == need })
 }
 
-// phasesBefore returns the phases that one depends on: those the roadmap names,
-// or else the one before it.
+// phasesBefore returns the phases on which one depends: those in the roadmap, or else the one
+// before it.
 func (g *gsdFolder) phasesBefore(number string) []string {
 	if i := slices.IndexFunc(g.phases, func(p *gsdPhase) bool { return p.number == number }); i >= 0 &&
 		(g.phases[i].free || len(g.phases[i].needs) > 0) {

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// identify gives each item that becomes a task an ID: its own name if that is
-// one, or else one that is like it.
+// identify gives each item that becomes a task an ID: its own name if that is valid, or else a
+// similar one.
 func (d *draft) identify() map[*item]nexus.TaskID {
 	taken := map[string]bool{"plan": true, "train": true, "result": true}
 	ids := map[*item]nexus.TaskID{}
@@ -43,7 +43,7 @@ func (d *draft) identify() map[*item]nexus.TaskID {
 	return ids
 }
 
-// likeID returns an ID that is free and like a name.
+// likeID returns a free ID that is similar to a name.
 func likeID(name string, taken map[string]bool) string {
 	id := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
@@ -55,7 +55,7 @@ func likeID(name string, taken map[string]bool) string {
 	if id == "" || id[0] >= '0' && id[0] <= '9' || taken[strings.ToLower(id)] && !strings.HasPrefix(id, "T") {
 		id = "T" + id
 	}
-	const longest = 27 // with a number it is an ID still
+	const longest = 27 // with a number it is still a valid ID
 	id = strings.TrimRight(id[:min(len(id), longest)], "-_")
 	free := id
 	for n := 2; taken[strings.ToLower(free)] || free == "T"; n++ {
@@ -67,7 +67,7 @@ func likeID(name string, taken map[string]bool) string {
 	return free
 }
 
-// some joins the first items and says how many more there are.
+// some joins the first items and adds how many more there are.
 func some(items []string, most int) string {
 	if len(items) <= most+1 {
 		return strings.Join(items, ", ")
@@ -75,7 +75,7 @@ func some(items []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
 }
 
-// find returns what a need names: an item by its name or else its title.
+// find returns the item of a need: by its name or else its title.
 func (d *draft) find(name string) *item {
 	if it := d.names[folded(name)]; it != nil {
 		return it
@@ -91,11 +91,11 @@ func (d *draft) find(name string) *item {
 	return d.titles[folded(name)]
 }
 
-// folded is a name or title in which case and blanks do not count.
+// folded returns a name or title without differences of case and spaces.
 func folded(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
 
-// resolve returns the tasks that an item needs and wants. Whom the items that are left
-// out were needed by goes to freed.
+// resolve returns the tasks that an item needs and wants. It adds tasks that needed an omitted
+// item to freed.
 func (d *draft) resolve(it *item, ids map[*item]nexus.TaskID, freed map[*item][]string) (hard, soft []nexus.TaskID) {
 	var needs []nexus.TaskID
 	seen := map[*item]bool{}
@@ -108,7 +108,7 @@ func (d *draft) resolve(it *item, ids map[*item]nexus.TaskID, freed map[*item][]
 			return
 		case o == nil:
 			hint := ""
-			if len(d.problems) < maxProblems { // to compare with all names takes long
+			if len(d.problems) < maxProblems { // comparing with all names takes long
 				hint = d.meant(r.name)
 			}
 			d.wrong(r.place, "%s needs %q, which is not the id or title of a task here%s", it.called(), sanitize.Cut(r.name, 100), hint)

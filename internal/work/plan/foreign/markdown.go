@@ -17,15 +17,15 @@ var (
 		`|sh|sql|s?css|html|txt|cfg|ini|xml|c|h|cpp|cs|php|swift|vue|svelte|lock)$`)
 )
 
-// mdLine is a line of Markdown that is no comment.
+// mdLine is a line of Markdown outside of comments.
 type mdLine struct {
 	no     int
 	indent int
 	text   string // without the indent
-	code   bool   // in a block of code
+	code   bool   // inside a code block
 }
 
-// scan returns the lines of Markdown. Those of comments are left out.
+// scan returns the lines of Markdown, without comments.
 func scan(text string) []mdLine {
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
 	var out []mdLine
@@ -60,7 +60,7 @@ func scan(text string) []mdLine {
 	return out
 }
 
-// fenceOf returns the mark that starts a block of code, empty where none does.
+// fenceOf returns the mark that starts a code block, or "".
 func fenceOf(body string) string {
 	for _, mark := range []string{"```", "~~~"} {
 		if strings.HasPrefix(body, mark) {
@@ -70,7 +70,7 @@ func fenceOf(body string) string {
 	return ""
 }
 
-// withoutComments drops comments from a line, and reports whether one goes on.
+// withoutComments removes comments from a line, and reports whether one continues.
 func withoutComments(line string) (rest string, open bool) {
 	for {
 		before, after, found := strings.Cut(line, "<!--")
@@ -98,7 +98,7 @@ func (l mdLine) heading() (level int, title string, ok bool) {
 	return level, strings.TrimSpace(strings.TrimRight(strings.TrimSpace(title), "#")), true
 }
 
-// bullet returns what an item of a list says.
+// bullet returns the text of a list item.
 func (l mdLine) bullet() (string, bool) {
 	if l.code {
 		return "", false
@@ -114,7 +114,7 @@ func (l mdLine) bullet() (string, bool) {
 	return "", false
 }
 
-// box returns what an item with a checkbox says, and whether it is done.
+// box returns the text of an item with a checkbox, and whether it is ticked.
 func (l mdLine) box() (text string, done, ok bool) {
 	bullet, ok := l.bullet()
 	if !ok || len(bullet) < 3 || bullet[0] != '[' || bullet[2] != ']' || !strings.ContainsRune(" xX", rune(bullet[1])) {
@@ -127,8 +127,8 @@ func (l mdLine) box() (text string, done, ok bool) {
 	return strings.TrimSpace(rest), bullet[1] != ' ', true
 }
 
-// almostBox reports whether a line is meant to have a checkbox and does not:
-// -[ ], - [], - [  ], - [v] or [ ] alone.
+// almostBox reports whether a line has a malformed checkbox: -[ ], - [], - [ ], - [v] or [ ]
+// alone.
 func (l mdLine) almostBox() bool {
 	if _, _, ok := l.box(); ok || l.code {
 		return false
@@ -152,7 +152,7 @@ func (l mdLine) label() (name, value string, ok bool) {
 	return m[1] + m[2], strings.TrimSpace(m[3]), true
 }
 
-// cutFold cuts a prefix whose case does not count.
+// cutFold cuts a prefix, ignoring case.
 func cutFold(s, prefix string) (string, bool) {
 	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
 		return s, false
@@ -160,7 +160,7 @@ func cutFold(s, prefix string) (string, bool) {
 	return strings.TrimSpace(s[len(prefix):]), true
 }
 
-// words splits a list in a line: at commas, and without the marks of code.
+// words splits a list in a line at commas, and removes code marks.
 func words(value string) []string {
 	var out []string
 	for w := range strings.SplitSeq(value, ",") {
@@ -172,8 +172,8 @@ func words(value string) []string {
 	return out
 }
 
-// paths returns the files that a sentence names: with a slash or in code marks,
-// and with an ending.
+// paths returns the files that a sentence names: with a slash or in code marks, and with an
+// extension.
 func paths(text string) []string {
 	var out []string
 	for w := range strings.FieldsSeq(text) {
@@ -192,7 +192,7 @@ func paths(text string) []string {
 	return out
 }
 
-// count says how many there are of something.
+// count returns a number with the name of the counted thing.
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

@@ -13,8 +13,8 @@ import (
 
 var openNumber = pattern.Lazy(`^\**(\d+(?:\.\d+)+[a-z]?)\**[.:)]?\**\s+(.*)$`)
 
-// readOpenSpec reads a change: its tasks.md, one task after another, and why
-// it is proposed.
+// readOpenSpec reads a change: its tasks.md, one task after another, and the reason for the
+// proposal.
 func (d *draft) readOpenSpec(ctx context.Context) error {
 	text, name, err := d.main("tasks.md")
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *draft) openTasks(text, file string) {
 	}
 }
 
-// openRest says what else a change has.
+// openRest adds remarks about the other files of a change.
 func (d *draft) openRest(ctx context.Context) error {
 	specs, err := d.source.lists("specs/*/spec.md", "specs/*/*/spec.md")
 	if err != nil {

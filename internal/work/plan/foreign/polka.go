@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
 )
 
-// readPolka reads the tasks of the polka agent: JSON, one task as Markdown, or
-// the folder with the tasks that are pending and completed.
+// readPolka reads the tasks of the polka agent: JSON, one task as Markdown, or the folder with
+// the pending and completed tasks.
 func (d *draft) readPolka(ctx context.Context) error {
 	if d.source.isDir() {
 		return d.polkaFolder(ctx)
@@ -96,7 +96,7 @@ func (d *draft) polkaTask(o *object, i int) {
 	d.add(it)
 }
 
-// polkaType reads what sort of work a task is.
+// polkaType parses the type of a task.
 func (d *draft) polkaType(it *item, at place, word string) {
 	switch word = strings.ToLower(word); word {
 	case "", "other", "task":
@@ -113,8 +113,7 @@ func (d *draft) polkaType(it *item, at place, word string) {
 	}
 }
 
-// polkaPriority reads a priority: a word, or a number of which a larger one is
-// more urgent.
+// polkaPriority parses a priority: a word, or a number of which a larger one is more urgent.
 func (d *draft) polkaPriority(it *item, at place, word string) {
 	if n, err := strconv.Atoi(word); err == nil {
 		it.task.Priority = scoredPriority(n)
@@ -123,7 +122,7 @@ func (d *draft) polkaPriority(it *item, at place, word string) {
 	d.rate(it, at, word, "one of ")
 }
 
-// scoredPriority is the priority whose score is nearest to a number.
+// scoredPriority returns the priority whose score is nearest to a number.
 func scoredPriority(n int) nexus.Priority {
 	for _, p := range nexus.Priorities() {
 		if n > p.Score()-100 {
@@ -149,7 +148,7 @@ func (d *draft) polkaStatus(it *item, at place, status string) {
 	}
 }
 
-// polkaFolder reads a working space: tasks/pending and tasks/completed.
+// polkaFolder reads a workspace: tasks/pending and tasks/completed.
 func (d *draft) polkaFolder(ctx context.Context) error {
 	found, err := d.source.lists("tasks/pending/*.md", "tasks/completed/*.md")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
 )
 
-// readPRD reads the prd.json of nax or Ralph: a list of stories. What nax adds
-// is read in both, as there are many tools in between.
+// readPRD reads the prd.json of nax or Ralph: a list of stories. The additions of nax are read
+// in both, as there are many tools in between.
 func (d *draft) readPRD() error {
 	text, name, err := d.main("prd.json")
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *draft) story(n *jsonlines.Node, file string, i int) {
 	d.add(it)
 }
 
-// priority reads a priority: a word, or a number from 1, by which items are sorted.
+// priority parses a priority: a word, or a number from 1, by which items are sorted.
 func (o *object) priority(it *item) {
 	n := o.Field("priority")
 	if n == nil {
@@ -109,7 +109,7 @@ func (o *object) priority(it *item) {
 	}
 }
 
-// ranked takes a priority that is a number, also one such as P7 that is no word.
+// ranked parses a numeric priority, including one such as P7.
 func (it *item) ranked(word string) bool {
 	word = strings.ToLower(strings.TrimSpace(word))
 	if _, ok := rated(word); ok {
@@ -122,7 +122,8 @@ func (it *item) ranked(word string) bool {
 	return err == nil
 }
 
-// rated reads a priority in words, of which other tools have one more than [nexus.ParsePriority] knows.
+// rated parses a priority in words, including one of other tools that [nexus.ParsePriority]
+// does not know.
 func rated(word string) (nexus.Priority, bool) {
 	if strings.EqualFold(strings.TrimSpace(word), "p4") {
 		return nexus.PriorityTrivial, true
@@ -130,7 +131,7 @@ func rated(word string) (nexus.Priority, bool) {
 	return nexus.ParsePriority(word)
 }
 
-// rate reads a priority in words. Of no word nothing follows.
+// rate sets a priority in words. An empty word sets none.
 func (d *draft) rate(it *item, at place, word, or string) {
 	if strings.TrimSpace(word) == "" {
 		return
@@ -143,7 +144,7 @@ func (d *draft) rate(it *item, at place, word, or string) {
 	it.task.Priority = p
 }
 
-// storyStatus says whether a story is still to be done.
+// storyStatus sets whether a story is still open.
 func (o *object) storyStatus(it *item) {
 	n := o.Field("status")
 	passes := o.Flag("passes", "passed", "complete", "completed")
@@ -168,7 +169,7 @@ func (o *object) storyStatus(it *item) {
 	}
 }
 
-// routing reads how nax would do a story.
+// routing parses nax's method for a story.
 func (o *object) routing(it *item) {
 	n := o.Field("routing")
 	if n == nil {
@@ -188,7 +189,7 @@ func (o *object) routing(it *item) {
 		t.Tier = nexus.Tier(tier)
 	}
 	t.Strategy, t.Reason = nexus.Strategy(r.Text("testStrategy")), r.Text("noTestJustification")
-	if t.Strategy == "three-session-tdd-lite" { // as nax calls it
+	if t.Strategy == "three-session-tdd-lite" { // nax's name of the strategy
 		t.Strategy = nexus.TDDLite
 	}
 	for _, f := range []struct {
@@ -219,8 +220,8 @@ func (o *object) routing(it *item) {
 	}
 }
 
-// follow gives the stories of a file without needs those that Ralph's order
-// means: each waits for those with a smaller priority.
+// follow adds needs to the stories of a file without needs, in Ralph's order: each waits for
+// those with a smaller priority.
 func (d *draft) follow(stories *jsonlines.Node) {
 	if d.format == Nax || slices.ContainsFunc(d.items, func(it *item) bool { return len(it.needs) > 0 }) {
 		return
@@ -237,7 +238,7 @@ func (d *draft) follow(stories *jsonlines.Node) {
 	}
 	levels := map[int][]*item{}
 	for _, it := range open {
-		if it.rank == 0 { // whoever forgot one
+		if it.rank == 0 { // the priority was forgotten
 			it.rank = last + 1
 		}
 		levels[it.rank] = append(levels[it.rank], it)

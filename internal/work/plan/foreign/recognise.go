@@ -20,9 +20,9 @@ var (
 	storyPart = pattern.Lazy(`(?mi)acceptance|^\W*(?:tags|dependencies|done when):`)
 )
 
-// Recognise returns the format of a source, and the source itself or the folder
-// in it that has the plan. A file that is in none of the formats has none. A
-// folder without a plan, or with several, is an error.
+// Recognise returns the format of a source, and the source itself or the folder in it that
+// contains the plan. The format of an unknown file is empty. A folder without a plan, or with
+// several, is an error.
 func Recognise(s Source) (Format, Source, error) {
 	if !s.isDir() {
 		return recogniseFile(s), s, nil
@@ -94,7 +94,7 @@ func Recognise(s Source) (Format, Source, error) {
 	}
 }
 
-// recogniseFile returns the format of a file, empty where it is in none.
+// recogniseFile returns the format of a file, or "" if it is unknown.
 func recogniseFile(s Source) Format {
 	data := bytes.TrimSpace(bytes.TrimPrefix(s.data, []byte("\ufeff")))
 	if len(data) > 0 && (data[0] == '{' || data[0] == '[') {
@@ -106,8 +106,8 @@ func recogniseFile(s Source) Format {
 	return recogniseMarkdown(string(data))
 }
 
-// recogniseJSON tells the formats that are JSON apart by their fields. Of a file
-// that is no JSON, the name and the fields it mentions tell.
+// recogniseJSON distinguishes the JSON formats by their fields. For a file that is no valid
+// JSON, the name and the mentioned fields decide.
 func recogniseJSON(name string, data []byte) Format {
 	var whole struct {
 		Version     json.RawMessage              `json:"version"`
@@ -155,7 +155,7 @@ func recogniseJSON(name string, data []byte) Format {
 	return ""
 }
 
-// recogniseTasks tells from the fields of tasks whose they are.
+// recogniseTasks returns the format of tasks by their fields.
 func recogniseTasks(tasks []map[string]json.RawMessage, alone bool) Format {
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(tasks, func(t map[string]json.RawMessage) bool {
@@ -176,8 +176,8 @@ func recogniseTasks(tasks []map[string]json.RawMessage, alone bool) Format {
 	}
 }
 
-// recogniseBroken guesses the format of a file that a slip made unreadable, so
-// that the slip can be named.
+// recogniseBroken guesses the format of a file with a syntax error, so that the error can be
+// reported.
 func recogniseBroken(name, text string) Format {
 	switch {
 	case strings.Contains(text, `"userStories"`):
@@ -196,8 +196,8 @@ func recogniseBroken(name, text string) Format {
 	}
 }
 
-// recogniseMarkdown tells the formats that are Markdown apart. Two tasks, or a
-// task below a heading that only this format has, make a plan.
+// recogniseMarkdown distinguishes the Markdown formats. Two tasks, or a task below a heading
+// that only this format has, make a plan.
 func recogniseMarkdown(text string) Format {
 	spec, open, story, polka := 0, 0, 0, false
 	for i, l := range scan(text) {

@@ -24,7 +24,7 @@ var (
 	requirementID = pattern.Lazy(`^\**((?:FR|SC|NFR)-\d+)\**:`)
 )
 
-// readSpecKit reads the tasks.md of a feature, and what spec.md next to it adds.
+// readSpecKit reads the tasks.md of a feature, and the additions in spec.md next to it.
 func (d *draft) readSpecKit() error {
 	text, name, err := d.main("tasks.md")
 	if err != nil {
@@ -42,19 +42,19 @@ func (d *draft) readSpecKit() error {
 	return nil
 }
 
-// checklist reads tasks that are lines with a checkbox, in phases.
+// checklist parses tasks that are lines with a checkbox, in phases.
 type checklist struct {
 	d        *draft
 	file     string
-	title    string           // of the document
-	phase    string           // that is read
-	fresh    bool             // a heading ended the tasks that may run at once
-	current  *item            // the task whose lines are read
-	indent   int              // of its line
-	parallel bool             // whether it may run beside those before it
-	groups   [][]*item        // open tasks that may run at once, one group after another
+	title    string           // title of the document
+	phase    string           // the current phase
+	fresh    bool             // a heading ended the tasks that may run in parallel
+	current  *item            // the task whose lines are being read
+	indent   int              // indentation of its line
+	parallel bool             // whether it may run in parallel to those before it
+	groups   [][]*item        // open tasks that may run in parallel, one group after another
 	stories  map[string]*item // the last open task of each user story
-	count    int              // of tasks
+	count    int              // number of tasks
 }
 
 func (c *checklist) read(text string) {
@@ -96,7 +96,7 @@ func (c *checklist) read(text string) {
 	}
 }
 
-// taskID cuts the id off the text of a task.
+// taskID cuts the ID off the text of a task.
 func taskID(text string) (id, rest string, ok bool) {
 	m := specTask().FindStringSubmatch(text)
 	if m == nil {
@@ -105,7 +105,7 @@ func taskID(text string) (id, rest string, ok bool) {
 	return m[1], m[2], true
 }
 
-// task takes over a task: its marks, its files and what it says it depends on.
+// task adds a task: its marks, its files and its dependencies.
 func (c *checklist) task(at place, id, text string, done bool) {
 	it := &item{place: at, name: id}
 	parallel, story := false, ""
@@ -148,7 +148,7 @@ func (c *checklist) task(at place, id, text string, done bool) {
 	}
 }
 
-// depends reads the needs that a sentence names.
+// depends parses the needs that a sentence names.
 func (c *checklist) depends(it *item, text string, at place) {
 	for _, m := range dependsOn().FindAllStringSubmatch(text, -1) {
 		for _, id := range specID().FindAllString(m[1], -1) {
@@ -157,7 +157,7 @@ func (c *checklist) depends(it *item, text string, at place) {
 	}
 }
 
-// more takes over a line below a task.
+// more adds a line below a task.
 func (c *checklist) more(l mdLine) {
 	it := c.current
 	if bullet, ok := l.bullet(); ok {
@@ -180,8 +180,8 @@ func (c *checklist) more(l mdLine) {
 	it.brief[0] = strings.TrimLeft(it.brief[0]+"\n"+l.text, "\n")
 }
 
-// barriers makes each group of tasks wait for the one before it: phases wait
-// for each other, and so do tasks without the mark [P].
+// barriers makes each group of tasks wait for the one before it: phases wait for each other,
+// and so do tasks without the mark [P].
 func (c *checklist) barriers() {
 	for i, group := range c.groups[min(1, len(c.groups)):] {
 		c.d.after(c.groups[i], group)
@@ -192,7 +192,7 @@ func (c *checklist) barriers() {
 	}
 }
 
-// questions lists what a line leaves open.
+// questions adds remarks about the open questions in a line.
 func (d *draft) questions(l mdLine, file string) {
 	for _, m := range clarification().FindAllStringSubmatch(l.text, -1) {
 		d.remark(Question, place{file, l.no}, "", cmp.Or(strings.TrimSpace(m[1]), legibleLine(l.text)),
@@ -202,8 +202,8 @@ func (d *draft) questions(l mdLine, file string) {
 
 func legibleLine(text string) string { return quoteTitle(strings.Join(strings.Fields(text), " ")) }
 
-// readSpec reads what spec.md and plan.md add: the title, open questions, and
-// the scenarios of each story, which are criteria of its last task.
+// readSpec reads the additions in spec.md and plan.md: the title, open questions, and the
+// scenarios of each story, which are criteria of its last task.
 func (d *draft) readSpec(c *checklist) error {
 	for _, name := range []string{"spec.md", "plan.md"} {
 		text, ok, err := d.source.read(name)
@@ -222,11 +222,11 @@ type specification struct {
 	d            *draft
 	c            *checklist
 	file         string
-	spec         bool   // not the plan
-	story        string // US1, whose lines are read
-	scenarios    bool   // they are read
+	spec         bool   // spec.md, not plan.md
+	story        string // US1, whose lines are being read
+	scenarios    bool   // scenarios are being read
 	requirements []string
-	at           place // of the first of them
+	at           place // position of the first of them
 }
 
 func (s *specification) read(text string) {
@@ -266,8 +266,7 @@ func (s *specification) read(text string) {
 	}
 }
 
-// scenario makes a criterion of a scenario, where the last task of the story
-// has room for it.
+// scenario makes a criterion of a scenario, if the last task of the story may have more.
 func (s *specification) scenario(text string, at place) {
 	it := s.c.stories[s.story]
 	if it == nil {

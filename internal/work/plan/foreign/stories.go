@@ -45,16 +45,16 @@ func (d *draft) readStories() error {
 type stories struct {
 	d         *draft
 	file      string
-	it        *item // whose lines are read
-	level     int   // of its heading
+	it        *item // the item whose lines are being read
+	level     int   // level of its heading
 	section   string
 	fresh     bool // the next line starts a criterion
 	boxes     int  // criteria with a checkbox
-	ticked    int  // of them
+	ticked    int  // ticked criteria
 	paragraph []string
 }
 
-// storyHeading cuts a story's heading into its parts.
+// storyHeading splits a story's heading into its parts.
 func storyHeading(title string) (id, rest string, done, ok bool) {
 	m := storyTitle().FindStringSubmatch(title)
 	if m == nil {
@@ -128,7 +128,7 @@ func (s *stories) open(title string) {
 	}
 }
 
-// flush takes over the lines that were read as a paragraph.
+// flush adds the lines that were read as a paragraph.
 func (s *stories) flush() {
 	if text := strings.TrimSpace(strings.Join(s.paragraph, "\n")); text != "" && s.it != nil {
 		s.it.brief = append(s.it.brief, blankLines().ReplaceAllString(text, "\n\n"))
@@ -136,7 +136,7 @@ func (s *stories) flush() {
 	s.paragraph = nil
 }
 
-// labelled reads a line such as Tags: a, b, and reports whether it is one.
+// labelled parses a line such as Tags: a, b, and reports whether it is one.
 func (s *stories) labelled(l mdLine, name, value string) bool {
 	at, t := place{s.file, l.no}, &s.it.task
 	switch lower := strings.ToLower(name); lower {
@@ -183,7 +183,8 @@ func (s *stories) labelled(l mdLine, name, value string) bool {
 	return true
 }
 
-// priority reads a priority: a word, or a number by which stories are sorted. In prose it may say anything.
+// priority parses a priority: a word, or a number by which stories are sorted. In prose any
+// text is allowed.
 func (s *stories) priority(at place, value string) {
 	word := strings.Trim(value, "`*_. ")
 	if p, ok := rated(word); ok {
@@ -207,8 +208,8 @@ func (s *stories) status(at place, value string) {
 	}
 }
 
-// criterion reads a line of the criteria: an item of the list, or another line
-// of the one before.
+// criterion parses a line of the criteria: an item of the list, or another line of the one
+// before.
 func (s *stories) criterion(l mdLine) {
 	text, done, box := l.box()
 	bullet, item := l.bullet()
@@ -240,7 +241,7 @@ func (s *stories) add(text string) {
 	s.fresh = false
 }
 
-// end takes over the story that was read.
+// end adds the current story.
 func (s *stories) end() {
 	if s.it == nil {
 		return

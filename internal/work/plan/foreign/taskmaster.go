@@ -51,8 +51,8 @@ func (d *draft) readTaskMaster(tag string) error {
 	return nil
 }
 
-// tag chooses the list of one tag: the one that was asked for, that is current,
-// that is called master, or that is alone.
+// tag selects the list of one tag: the requested one, the current one, the one with the name
+// master, or the only one.
 func (d *draft) tag(whole *object, tag string) (*object, bool) {
 	lists := map[string]*jsonlines.Node{}
 	var names []string
@@ -109,8 +109,7 @@ func (d *draft) currentTag() string {
 	return ""
 }
 
-// masterTask reads one task and its subtasks. Subtasks that are open stand in
-// its place.
+// masterTask reads one task and its subtasks. Open subtasks replace it.
 func (d *draft) masterTask(n *jsonlines.Node, file string, i int) {
 	o, ok := d.object(n, file, fmt.Sprintf("task %d", i+1))
 	if !ok {
@@ -154,7 +153,7 @@ func (d *draft) masterTask(n *jsonlines.Node, file string, i int) {
 	d.standIn(it, parts)
 }
 
-// subName is how a subtask is called from outside its task.
+// subName returns the name of a subtask outside of its task.
 func subName(parent, name string) string {
 	if strings.HasPrefix(name, parent+".") {
 		return name
@@ -162,8 +161,8 @@ func subName(parent, name string) string {
 	return parent + "." + name
 }
 
-// standIn lets the open parts of a task stand in its place: they need what it
-// needs, and its test is the one of those that come last.
+// standIn replaces a task by its open parts: they need what it needs, and the last of them
+// have its test.
 func (d *draft) standIn(it *item, parts []*item) {
 	open := slices.DeleteFunc(slices.Clone(parts), func(p *item) bool { return p.out != "" })
 	if len(open) == 0 {
@@ -198,7 +197,7 @@ func (d *draft) standIn(it *item, parts []*item) {
 	d.remark(Changed, it.place, it.name, "the task became "+count(len(open), "open subtask"), "a plan has no tasks within tasks")
 }
 
-// masterItem reads what tasks and subtasks have in common.
+// masterItem reads the common fields of tasks and subtasks.
 func (d *draft) masterItem(o *object, number string) *item {
 	o.Name = cmp.Or(o.Text("id"), number)
 	it := &item{place: o.at(), name: o.Name}
@@ -222,8 +221,7 @@ func (d *draft) masterItem(o *object, number string) *item {
 	return it
 }
 
-// testStrategy reads criteria: one for each line if all are items of a list, or
-// else one.
+// testStrategy parses criteria: one for each line if all are items of a list, or else one.
 func testStrategy(text string) []nexus.Criterion {
 	list := strings.Split(strings.TrimPrefix("\n"+text, "\n- "), "\n- ")
 	if !strings.HasPrefix(text, "- ") || strings.Contains(strings.Join(list, ""), "\n") {
@@ -236,7 +234,7 @@ func testStrategy(text string) []nexus.Criterion {
 	return out
 }
 
-// scored turns Task Master's complexity, from 1 to 10, into ours.
+// scored converts Task Master's complexity, from 1 to 10, into ours.
 func scored(o *object) nexus.Complexity {
 	n := o.Field("complexity", "complexityScore")
 	if n == nil || n.Kind != 'n' {
@@ -252,7 +250,7 @@ func scored(o *object) nexus.Complexity {
 	}
 }
 
-// masterStatus says whether a task is still to be done.
+// masterStatus sets whether a task is still open.
 func (d *draft) masterStatus(o *object, it *item) {
 	n := o.Field("status")
 	switch status := strings.ReplaceAll(strings.ToLower(o.Text("status")), "_", "-"); status {

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
 )
 
-// notes takes what is to be said about one file.
+// notes records remarks about one file.
 type notes struct {
 	d    *draft
 	file string
@@ -24,7 +24,7 @@ func (n notes) Lost(line int, item, what, why string) {
 	n.d.remark(Lost, place{n.file, line}, item, what, why)
 }
 
-// tree reads a JSON file.
+// tree parses a JSON file.
 func (d *draft) tree(text, file string) (*jsonlines.Node, bool) {
 	n, mistakes := jsonlines.Parse(text)
 	for _, m := range mistakes {
@@ -49,8 +49,8 @@ func (d *draft) object(n *jsonlines.Node, file, what string) (*object, bool) {
 
 func (o *object) at() place { return place{o.file, o.Line} }
 
-// refs returns the needs of a list: names, or objects with a name and a type,
-// of which soft ones are not waited for.
+// refs returns the needs of a list: names, or objects with a name and a type, of which soft
+// ones are optional.
 func (o *object) refs(names ...string) []ref {
 	var out []ref
 	for _, n := range o.List(names...) {
@@ -88,8 +88,8 @@ func (o *object) criteria(names ...string) []nexus.Criterion {
 	return out
 }
 
-// state are the fields of a task that say what an earlier run did: they are
-// named in one remark.
+// state reads the fields of a task about the result of an earlier run: they are named in one
+// remark.
 func (o *object) state(names ...string) {
 	var found []string
 	for _, f := range o.Fields {
@@ -103,7 +103,7 @@ func (o *object) state(names ...string) {
 	}
 }
 
-// lose says that fields have no place in a plan, for a reason.
+// lose adds a remark that a plan has no field for some data, with the reason.
 func (o *object) lose(why string, names ...string) {
 	o.Known(names...)
 	for _, f := range o.Fields {
@@ -113,7 +113,7 @@ func (o *object) lose(why string, names ...string) {
 	}
 }
 
-// meant suggests an item for a name that none has.
+// meant returns a similar item for a name that does not exist.
 func (d *draft) meant(name string) string {
 	best, least := "", 3
 	for _, it := range d.items {

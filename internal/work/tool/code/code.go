@@ -1,12 +1,10 @@
-// Package code gives agents a tool that understands source code: it finds
-// where a name is declared and used, reports what is wrong with a file, and
-// renames.
+// Package code gives agents a tool that understands source code: it finds the declaration and
+// the uses of a name, reports the problems of a file, and renames.
 //
-// The answers come from language servers, which run in the sandbox of the
-// attempt, with a tree that they may not write. Each starts when it is first
-// asked, and is stopped by the time the session ends. What they would change
-// is written as the agent's own edits are. The tool is offered only where a
-// server knows a language of the tree.
+// The answers come from language servers, which run in the sandbox of the attempt, with a
+// read-only tree. Each starts on its first use, and is stopped by the end of the session.
+// Their changes are written like the agent's own edits. The tool is offered only if a server
+// knows a language of the tree.
 package code
 
 import (
@@ -21,31 +19,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// toolName is what agents call the tool.
+// toolName is the name of the tool.
 const toolName = "code"
 
-// LanguageServers is what agents of a run may ask. The zero Kit knows the servers that are
-// known to everybody.
+// LanguageServers are the servers for the agents of a run. The zero LanguageServers has the
+// built-in ones.
 type LanguageServers struct {
-	Servers []Server // nil: those that are known
+	Servers []Server // nil: the built-in ones
 }
 
-// codeRequest is what the tool is asked to do.
+// codeRequest is the input of the tool.
 type codeRequest struct {
 	Op, Path string
 	Line     int
 	Name, To string
 }
 
-// lookup is the tool as one session has it.
+// lookup is the tool in one session.
 type lookup struct {
 	env   tool.Env
 	set   *tool.Set
 	links []*lspSession
 }
 
-// Join adds the tool to a set whose environment is e, where there is somebody to
-// ask about what the tree is made of, and returns what ends the servers.
+// Join adds the tool to a set whose environment is e, if there is a server for the languages
+// of the tree, and returns a function that ends the servers.
 func (k *LanguageServers) Join(ctx context.Context, set *tool.Set, e tool.Env) (done func()) {
 	if k == nil || e.Box == nil || !set.Has("read_file") {
 		return func() {}
@@ -90,7 +88,7 @@ func count(s Server, ends map[string]int) int {
 
 var errOver = errors.New("the session is over")
 
-// ops returns what can be asked: roles that only read change nothing.
+// ops returns the possible operations: read-only roles change nothing.
 func (d *lookup) ops() []string {
 	ops := []string{"symbols", "definition", "references", "diagnostics"}
 	if d.env.Writes {
@@ -108,7 +106,7 @@ func (d *lookup) tool() tool.Tool {
 	about += ` Example: {"op":"definition","name":"Parse","path":"a.go","line":7}.`
 	words, err := json.Marshal(d.ops())
 	if err != nil {
-		words = []byte(`[]`) // words of ours can be written
+		words = []byte(`[]`) // our own words can be encoded
 	}
 	return tool.Tool{
 		Name: toolName, Description: about,
@@ -124,7 +122,7 @@ func (d *lookup) tool() tool.Tool {
 	}
 }
 
-// do does what is asked for.
+// do performs a request.
 func (d *lookup) do(ctx context.Context, o codeRequest) (tool.Output, error) {
 	if o.Path != "" {
 		name, err := d.set.Tree().Clean(o.Path, o.Op == "rename" || o.Op == "actions" && o.To != "")
@@ -143,8 +141,7 @@ func (d *lookup) do(ctx context.Context, o codeRequest) (tool.Output, error) {
 	return l.do(ctx, o)
 }
 
-// who returns the server that knows a file, without one the server that knows
-// most.
+// who returns the server for a file, or without a file the server that knows most files.
 func (d *lookup) who(name string) (*lspSession, error) {
 	var ends []string
 	for _, l := range d.links {

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// ask asks a server that runs and knows what the files are.
+// ask sends a request to a running server that knows the current files.
 func (l *lspSession) ask(ctx context.Context, o codeRequest) (tool.Output, error) {
 	p := &resultWriter{tree: l.lookup.set.Tree(), texts: map[string][]string{}}
 	if o.Path == "" && o.Op == "symbols" {
@@ -61,8 +61,7 @@ func (l *lspSession) ask(ctx context.Context, o codeRequest) (tool.Output, error
 	}
 }
 
-// place opens the file that is asked about, and returns where in it what is
-// asked about stands.
+// place opens the file of a request, and returns the position of the requested name in it.
 func (l *lspSession) place(ctx context.Context, p *resultWriter, o *codeRequest) (lsp.Position, error) {
 	var at lsp.Position
 	needs := o.Op == "definition" || o.Op == "references" || o.Op == "rename"
@@ -110,7 +109,7 @@ func (l *lspSession) place(ctx context.Context, p *resultWriter, o *codeRequest)
 	return lsp.Position{Line: o.Line - 1, Char: l.session.Char(line, from)}, nil
 }
 
-// sendFile gives the server the text of a file, which it returns.
+// sendFile sends the text of a file to the server, and returns the text.
 func (l *lspSession) sendFile(ctx context.Context, name string) (string, error) {
 	text, err := l.lookup.set.Tree().Text(name)
 	if err != nil {
@@ -119,7 +118,7 @@ func (l *lspSession) sendFile(ctx context.Context, name string) (string, error) 
 	return text, l.session.OpenFile(ctx, name, language(name), text)
 }
 
-// declares returns where a file declares a name.
+// declares returns the position at which a file declares a name.
 func (l *lspSession) declares(ctx context.Context, file, name string, lines []string) (lsp.Position, bool) {
 	all, err := l.session.Symbols(ctx, file)
 	if err != nil {
@@ -138,7 +137,7 @@ func (l *lspSession) declares(ctx context.Context, file, name string, lines []st
 	return lsp.Position{}, false
 }
 
-// declared returns the only place in the tree where a name is declared.
+// declared returns the only declaration of a name in the tree.
 func (l *lspSession) declared(ctx context.Context, p *resultWriter, o codeRequest) (lsp.Place, error) {
 	all, err := l.named(ctx, last(o.Name))
 	if err != nil {
@@ -155,7 +154,7 @@ func (l *lspSession) declared(ctx context.Context, p *resultWriter, o codeReques
 	}
 }
 
-// depended returns where dependencies declare a name that the tree does not.
+// depended returns the declarations in dependencies of a name that the tree does not declare.
 func (l *lspSession) depended(ctx context.Context, name string) ([]lsp.Place, error) {
 	all, err := l.known(ctx, name)
 	if err != nil {
@@ -174,7 +173,7 @@ func (l *lspSession) depended(ctx context.Context, name string) ([]lsp.Place, er
 	return places, nil
 }
 
-// named returns what in the tree is declared by a name like this.
+// named returns the declarations in the tree with a name like this.
 func (l *lspSession) named(ctx context.Context, name string) ([]lsp.Symbol, error) {
 	all, err := l.known(ctx, name)
 	tree := l.lookup.set.Tree()
@@ -187,9 +186,9 @@ func (l *lspSession) named(ctx context.Context, name string) ([]lsp.Symbol, erro
 	}), err
 }
 
-// known returns what is declared by a name like this, wherever the server looks.
+// known returns the declarations with a name like this, wherever the server searches.
 func (l *lspSession) known(ctx context.Context, name string) ([]lsp.Symbol, error) {
-	if len(l.session.OpenFiles()) == 0 { // many a server looks at nothing before
+	if len(l.session.OpenFiles()) == 0 { // some servers search nothing before that
 		if err := l.any(ctx); err != nil {
 			return nil, err
 		}
@@ -201,7 +200,8 @@ func (l *lspSession) known(ctx context.Context, name string) ([]lsp.Symbol, erro
 func (l *lspSession) any(ctx context.Context) error {
 	tree := l.lookup.set.Tree()
 	var name string
-	_ = tree.Hidden.Walk(tree.Root, ".", func(n string, d fs.DirEntry) bool { // without one nothing is found
+	// without a file nothing is found
+	_ = tree.Hidden.Walk(tree.Root, ".", func(n string, d fs.DirEntry) bool {
 		if !d.IsDir() && l.server.knows(n) {
 			if _, err := tree.Clean(n, false); err == nil {
 				name = n
@@ -216,13 +216,13 @@ func (l *lspSession) any(ctx context.Context) error {
 	return err
 }
 
-// find answers what is called so anywhere.
+// find answers a request for a name anywhere.
 func (l *lspSession) find(ctx context.Context, p *resultWriter, name string) (tool.Output, error) {
 	all, err := l.named(ctx, last(name))
 	if err != nil {
 		return tool.Output{}, err
 	}
-	slices.SortStableFunc(all, func(a, b lsp.Symbol) int { // exact ones first
+	slices.SortStableFunc(all, func(a, b lsp.Symbol) int { // exact matches first
 		return cmp.Compare(far(a, name), far(b, name))
 	})
 	return tool.Output{Text: p.named(all)}, nil
@@ -240,8 +240,8 @@ func last(name string) string {
 	return name[strings.LastIndexAny(name, ".:#)")+1:]
 }
 
-// called reports whether a symbol is called so: by the last part of its name,
-// and by what is before that as far as it is said.
+// called reports whether a symbol has a name: by the last part of its name, and by the parts
+// before that if they are given.
 func called(s lsp.Symbol, name string) bool {
 	own := strings.TrimSuffix(s.Symbol, "()")
 	if last(own) != last(name) {
@@ -252,8 +252,7 @@ func called(s lsp.Symbol, name string) bool {
 	return strings.HasSuffix("."+full, "."+plain(name))
 }
 
-// word returns where a name is in a line as a word of its own, -1 for
-// nowhere.
+// word returns the offset of a name in a line as a separate word, -1 if there is none.
 func word(line, name string) int {
 	if name == "" {
 		return -1
@@ -275,7 +274,7 @@ func word(line, name string) int {
 	}
 }
 
-// act lists what the server would change at a line, or does one of them.
+// act lists the server's possible changes at a line, or applies one of them.
 func (l *lspSession) act(ctx context.Context, p *resultWriter, o codeRequest) (tool.Output, error) {
 	lines, err := p.lines(o.Path)
 	if err != nil {
@@ -310,7 +309,7 @@ func (l *lspSession) act(ctx context.Context, p *resultWriter, o codeRequest) (t
 	return tool.Output{}, fmt.Errorf("there is no %q among them:\n%s", o.To, p.actions(all))
 }
 
-// write writes what a server would change, as far as the role may.
+// write writes a server's changes, if the role allows them.
 func (l *lspSession) write(changes []lsp.Change) (tool.Output, error) {
 	var all []files.Rewrite
 	tree := l.lookup.set.Tree()

@@ -18,32 +18,32 @@ import (
 )
 
 const (
-	maxStarts  = 2       // a server that died may try again once
-	maxWatched = 50_000  // files whose changes a server is told about
-	maxMemory  = 4 << 30 // bytes of a server
+	maxStarts  = 2       // a server that died is started once more
+	maxWatched = 50_000  // files whose changes a server is notified of
+	maxMemory  = 4 << 30 // memory limit of a server, in bytes
 )
 
-// lspSession is a server as one session has it.
+// lspSession is a server in one session.
 type lspSession struct {
 	server  Server
 	command []string
 	lookup  *lookup
 	life    context.Context //nolint:containedctx // a server lives longer than the call that starts it
 
-	mu      sync.Mutex // held while something is asked: one at a time
+	mu      sync.Mutex // locked during a request: one at a time
 	session *lsp.Session
 	process *sandbox.Process
 	starts  int
-	stamps  map[string]stamp // of files when the server was told about them last
+	stamps  map[string]stamp // versions of files at the last notification of the server
 }
 
-// stamp tells whether a file changed.
+// stamp identifies the version of a file.
 type stamp struct {
 	size int64
 	at   time.Time
 }
 
-// do asks the server, in a new connection where the last one is gone.
+// do sends a request to the server, in a new connection if the last one is gone.
 func (l *lspSession) do(ctx context.Context, o codeRequest) (tool.Output, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *lspSession) ready(ctx context.Context, o codeRequest) (tool.Output, err
 	return l.ask(ctx, o)
 }
 
-// left says whether the server is started again.
+// left describes whether the server is started again.
 func (l *lspSession) left() string {
 	if l.starts < maxStarts {
 		return "the next call starts it again"
@@ -87,8 +87,8 @@ func (l *lspSession) open(ctx context.Context) error {
 	}
 	l.starts++
 	s := lsp.Server{Root: l.lookup.env.Dir, Start: l.start, Said: func() string { return l.process.EndReason() }, Options: l.server.options(), Answer: l.server.Timeout}
-	// It lives as long as the session of the agent; that it begins is waited for
-	// only as long as the call.
+	// It lives as long as the session of the agent; its start is waited for only as long as the
+	// call.
 	life, stop := context.WithCancelCause(l.life)
 	began := context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })
 	session, err := lsp.Dial(life, s) //nolint:contextcheck // it lives on when the call has ended
@@ -104,8 +104,8 @@ func (l *lspSession) open(ctx context.Context) error {
 	return nil
 }
 
-// start starts the server's program in the sandbox, where it sees what the
-// agent's commands see, and may not write to the tree.
+// start starts the server's program in the sandbox, where it sees the same files as the
+// agent's commands, and may not write to the tree.
 func (l *lspSession) start(life context.Context) (io.ReadWriteCloser, error) {
 	e := l.lookup.env
 	c := sandbox.Command{
@@ -113,7 +113,7 @@ func (l *lspSession) start(life context.Context) (io.ReadWriteCloser, error) {
 		Readable: append([]string{e.Dir}, e.Readable...), Writable: e.Writable,
 		Limits: sandbox.Limits{Memory: min(maxMemory, e.Box.DefaultLimits().Memory)},
 	}
-	if e.Writes && e.Tmp != "" { // what it found out about packages stays with the attempt
+	if e.Writes && e.Tmp != "" { // its cached data about packages stays with the attempt
 		c.Tmp = e.Tmp
 		at := "/tmp"
 		if !e.Box.HidesHost() {
@@ -126,14 +126,14 @@ func (l *lspSession) start(life context.Context) (io.ReadWriteCloser, error) {
 	return p, err
 }
 
-// sync tells the server which files are other than it knows: the agent writes
-// them, and its commands do.
+// sync notifies the server of the files that changed: the agent writes them, and its commands
+// do.
 func (l *lspSession) sync(ctx context.Context) error {
 	tree := l.lookup.set.Tree()
 	now := map[string]stamp{}
 	err := tree.Hidden.Walk(tree.Root, ".", func(name string, d fs.DirEntry) bool {
 		if d.Type().IsRegular() && l.server.watches(name) {
-			if info, err := d.Info(); err == nil { // it is gone otherwise
+			if info, err := d.Info(); err == nil { // otherwise it was deleted
 				now[name] = stamp{info.Size(), info.ModTime()}
 			}
 		}
@@ -173,7 +173,7 @@ func (l *lspSession) sync(ctx context.Context) error {
 	return nil
 }
 
-// resyncFile gives the server the text of a file that changed.
+// resyncFile sends the text of a changed file to the server.
 func (l *lspSession) resyncFile(ctx context.Context, name string, how int) error {
 	text, err := l.lookup.set.Tree().Text(name)
 	if how == lsp.Gone || err != nil {
@@ -182,7 +182,7 @@ func (l *lspSession) resyncFile(ctx context.Context, name string, how int) error
 	return l.session.OpenFile(ctx, name, language(name), text)
 }
 
-// drop lets go of a server that is of no use any more.
+// drop releases a server that is no longer usable.
 func (l *lspSession) drop() {
 	if l.session != nil {
 		l.session.Close()

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	maxShown = 300 // places, symbols or findings
-	maxWidth = 200 // bytes of a line
+	maxShown = 300 // positions, symbols or findings
+	maxWidth = 200 // most bytes of a line
 )
 
-// resultWriter writes out for the model what a server said. The lines of code in it are
-// read here: a server may name any file.
+// resultWriter formats a server's results for the model. It reads the lines of code itself,
+// with the agent's rights: a server may name any file.
 type resultWriter struct {
 	tree  *files.Tree
-	texts map[string][]string // lines of files
+	texts map[string][]string // lines of the files that were read
 }
 
 // lines returns the lines of a file that agents may read.
@@ -48,7 +48,7 @@ func (p *resultWriter) line(name string, n int) string {
 	return short(strings.TrimSpace(lines[n]))
 }
 
-// short returns something that a server says as the beginning of one line.
+// short returns the beginning of a server's text as one line.
 func short(text string) string {
 	text = strings.Join(strings.Fields(sanitize.Terminal(text)), " ")
 	if len(text) > maxWidth {
@@ -87,14 +87,14 @@ func (p *resultWriter) places(all []lsp.Place) string {
 	})
 }
 
-// The most that is shown of definitions.
+// Limits of the definitions that are shown.
 const (
 	maxBodies = 3   // declarations with their code
-	maxBody   = 200 // lines of each
+	maxBody   = 200 // most lines of each
 )
 
-// bodies shows places where something is declared, the first of them with the
-// comment above and the whole of the code, up to a limit that it states.
+// bodies shows declarations, the first of them with the comment above and the whole code, up
+// to a limit that it mentions.
 func (l *lspSession) bodies(ctx context.Context, p *resultWriter, all []lsp.Place) string {
 	var b strings.Builder
 	for i, at := range all {
@@ -113,8 +113,8 @@ func (l *lspSession) bodies(ctx context.Context, p *resultWriter, all []lsp.Plac
 	return b.String()
 }
 
-// end returns the last line of what is declared at a place, -1 where the server
-// does not say.
+// end returns the last line of the declaration at a position, -1 if the server does not report
+// it.
 func (l *lspSession) end(ctx context.Context, at lsp.Place) int {
 	if !l.server.knows(at.Name) {
 		return -1
@@ -135,7 +135,7 @@ func (l *lspSession) end(ctx context.Context, at lsp.Place) int {
 	return last
 }
 
-// excerpt shows lines of a file, nothing where they are one.
+// excerpt shows lines of a file, or "" if it is a single line.
 func excerpt(name string, lines []string, from, to int) string {
 	if to-from < 2 {
 		return ""

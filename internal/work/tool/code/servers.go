@@ -15,18 +15,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// Server is a language server that may be there.
+// Server is a language server that may be installed.
 type Server struct {
 	Name     string
-	Commands [][]string // the first whose program is there is used
-	Ends     []string   // of the names of files that it knows
-	Watch    []string   // names of further files that it goes by
-	Options  string     // JSON that it begins with
+	Commands [][]string // the first whose program is installed is used
+	Ends     []string   // extensions of the files that it knows
+	Watch    []string   // names of further files that affect it
+	Options  string     // JSON with its initial options
 	Timeout  time.Duration
 }
 
-// knownServers returns the servers that are looked for without anybody saying so, in
-// the order in which a file is theirs.
+// knownServers returns the built-in servers, in the order in which they are preferred for a
+// file.
 func knownServers() []Server {
 	var all []Server
 	for _, one := range stack.All() {
@@ -40,8 +40,8 @@ func knownServers() []Server {
 	)
 }
 
-// Servers returns the known servers as somebody configured them, and those that
-// somebody added.
+// Servers returns the built-in servers with their configuration, and the configured additional
+// ones.
 func Servers(own map[string]config.Language) []Server {
 	all := knownServers()
 	names := make([]string, 0, len(own))
@@ -60,7 +60,7 @@ func Servers(own map[string]config.Language) []Server {
 		}
 		if len(l.Extensions) > 0 {
 			all[i].Ends = l.Extensions
-			for j := range all { // a file has one server, the one that somebody named
+			for j := range all { // a file has one server, the configured one
 				if j != i && own[all[j].Name].Extensions == nil {
 					all[j].Ends = slices.DeleteFunc(slices.Clone(all[j].Ends), func(end string) bool { return slices.Contains(l.Extensions, end) })
 				}
@@ -76,8 +76,8 @@ func Servers(own map[string]config.Language) []Server {
 	return all
 }
 
-// Program returns the command line of the server on a machine with this
-// environment, nil where none of its programs is there.
+// Program returns the command line of the server on a machine with this environment, nil if
+// none of its programs is installed.
 func (s Server) Program(vars []string) []string {
 	for _, c := range s.Commands {
 		if len(c) > 0 && Find(vars, c[0]) != "" {
@@ -103,8 +103,7 @@ func (s Server) options() json.RawMessage {
 	return json.RawMessage(s.Options)
 }
 
-// Find returns where a program is on the PATH of an environment, empty for
-// nowhere.
+// Find returns the path of a program on the PATH of an environment, or "".
 func Find(vars []string, program string) string {
 	if filepath.IsAbs(program) {
 		return runs(program)
@@ -134,13 +133,14 @@ func runs(at string) string {
 	return ""
 }
 
-const maxLooked = 5_000 // files that are looked at to see what a tree is made of
+const maxLooked = 5_000 // files that are examined to find the languages of a tree
 
-// CountExtensions returns how many files of a tree end in what, of those that are looked
-// at.
+// CountExtensions returns the number of files per extension in a tree, among those that are
+// examined.
 func CountExtensions(root *os.Root, hidden files.HiddenRules) map[string]int {
 	ends, n := map[string]int{}, 0
-	_ = hidden.Walk(root, ".", func(name string, d fs.DirEntry) bool { // a tree that cannot be read is made of nothing
+	// an unreadable tree has no files
+	_ = hidden.Walk(root, ".", func(name string, d fs.DirEntry) bool {
 		if !d.IsDir() {
 			n++
 			ends[path.Ext(name)]++

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Body returns the lines of what is declared at a line, counted from 0: from
-// the first line of the comment above it to the line after its last, as
-// indentation tells. Last is the last line where that is known, else -1.
+// Body returns the lines of the declaration at a line, counted from 0: from the first line of
+// the comment above it to the line after its last, according to indentation. Last is the last
+// line if known, else -1.
 func Body(lines []string, at, last int) (from, to int) {
 	comment := regexp.MustCompile(`^\s*(?://|#|/\*|\*|--|;;|@\w|""")`)
 	for from = at; from > 0 && comment.MatchString(lines[from-1]); from-- {

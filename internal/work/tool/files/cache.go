@@ -8,17 +8,16 @@ import (
 	"sync"
 )
 
-// caches are the directories outside of a tree that were looked into.
+// caches are the opened directories outside of a tree.
 type caches struct {
 	mu   sync.Mutex // guards open
 	open map[string]*Tree
 }
 
-// At returns the tree that a path of the model's is about: one of the caches
-// where the path is absolute and lies in one, this tree for all others. A cache
-// is never written; its names are relative to it, and [Tree.Name] says where
-// they lie. What the worktree hides is hidden there as well, and no link leads
-// out of it.
+// At returns the tree for a model's path: one of the caches if the path is absolute and inside
+// it, this tree for all others. A cache is never written; its names are relative to it, and
+// [Tree.name] adds its directory. Files that are hidden in the worktree are hidden there as
+// well, and no link leads out of it.
 func (t *Tree) At(name string) *Tree {
 	if !path.IsAbs(name) || t.beside == nil || strings.ContainsRune(name, 0) || name == t.Dir || strings.HasPrefix(name, t.Dir+"/") {
 		return t
@@ -42,7 +41,8 @@ func (t *Tree) At(name string) *Tree {
 		return t
 	}
 	c := New(at, root)
-	c.Hidden, c.apart, c.beside = HiddenRules{}.Ready(), true, nil // what people show is shown in the worktree
+	// settings of visible files apply to the worktree only
+	c.Hidden, c.apart, c.beside = HiddenRules{}.Ready(), true, nil
 	if t.beside.open == nil {
 		t.beside.open = map[string]*Tree{}
 	}
@@ -50,7 +50,7 @@ func (t *Tree) At(name string) *Tree {
 	return c
 }
 
-// name returns what an agent calls a file of the tree.
+// name returns an agent's name for a file of the tree.
 func (t *Tree) name(name string) string {
 	if t.apart {
 		return path.Join(t.Dir, name)
@@ -61,7 +61,7 @@ func (t *Tree) name(name string) string {
 // Apart reports whether it is a cache beside a worktree.
 func (t *Tree) Apart() bool { return t.apart }
 
-// close lets go of the caches.
+// close closes the caches.
 func (c *caches) close() {
 	if c == nil {
 		return
@@ -70,7 +70,7 @@ func (c *caches) close() {
 	defer c.mu.Unlock()
 	for _, t := range c.open {
 		t.Close()
-		_ = t.Root.Close() // only read
+		_ = t.Root.Close() // it was opened for reading only
 	}
 	c.open = nil
 }

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// Hunk is a stretch of lines that others took the place of.
+// Hunk is a range of replaced lines.
 type Hunk struct {
-	From, Old int // first line of the old text, from 0, and how many
-	To, New   int // the same of the new text
+	From, Old int // first line of the old text, from 0, and number of lines
+	To, New   int // first line of the new text, from 0, and number of lines
 }
 
-// diffEffort bounds how many lines two texts may differ in before what is
-// between the first and the last of those counts as replaced as a whole.
+// diffEffort limits the differing lines of two texts above which all text between the first
+// and the last of them counts as one replacement.
 const diffEffort = 1000
 
 // Hunks returns the hunks that turn a into b, in order.
@@ -44,7 +44,7 @@ func Hunks[T comparable](a, b []T) []Hunk {
 	return hunks
 }
 
-// shortestEdit is Myers' algorithm, given up after effort steps.
+// shortestEdit is Myers' algorithm, given up after diffEffort steps.
 func shortestEdit[T comparable](a, b []T) ([]Hunk, bool) {
 	most := min(len(a)+len(b), diffEffort)
 	v := make([]int, 2*most+2) // furthest x on each diagonal, around most
@@ -70,7 +70,7 @@ func shortestEdit[T comparable](a, b []T) ([]Hunk, bool) {
 	return nil, false
 }
 
-// backtrack goes back from the ends of both texts and gathers the steps.
+// backtrack goes back from the ends of both texts and collects the steps.
 func backtrack(trace [][]int, x, y int) []Hunk {
 	var hunks []Hunk
 	for d := len(trace) - 1; d > 0; d-- {
@@ -101,8 +101,8 @@ func backtrack(trace [][]int, x, y int) []Hunk {
 	return hunks
 }
 
-// splitLines returns the lines of a text, without their ends. A last line that does
-// not end is told from one that does.
+// splitLines returns the lines of a text, without their ends. A last line without a newline is
+// marked.
 func splitLines(text string) []string {
 	if text == "" {
 		return nil
@@ -115,14 +115,14 @@ func splitLines(text string) []string {
 	return lines
 }
 
-// noNewline marks a last line that does not end.
+// noNewline marks a last line without a newline.
 const noNewline = " [no newline at the end]"
 
-// contextLines is how many lines of context a hunk is shown with.
+// contextLines is the number of context lines around a hunk.
 const contextLines = 2
 
-// unified shows the change from a to b as hunks with a little context, in at
-// most so many bytes.
+// unified shows the change from a to b as hunks with a little context, in at most so many
+// bytes.
 func unified(a, b string, most int) string {
 	x, y := splitLines(a), splitLines(b)
 	hunks := Hunks(x, y)
@@ -153,7 +153,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// cutDiff returns the whole lines, or what fits of the first one.
+// cutDiff returns the whole lines within the limit, or a part of the first one.
 func cutDiff(text string, most int) string {
 	text = text[:min(len(text), most)]
 	if i := strings.LastIndexByte(text, '\n'); i > 0 {
@@ -165,7 +165,7 @@ func cutDiff(text string, most int) string {
 	return text + "\n"
 }
 
-// drawGroup shows hunks that lie close together.
+// drawGroup shows hunks that are close together.
 func drawGroup(a, b []string, hunks []Hunk) string {
 	first, last := hunks[0], hunks[len(hunks)-1]
 	from := max(0, first.From-contextLines)

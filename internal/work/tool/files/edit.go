@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	maxDiff   = 1500 // bytes of a change that the agent is shown
-	maxRanges = 20   // places of an edit that are named
+	maxDiff   = 1500 // bytes of a change in the result for the agent
+	maxRanges = 20   // ranges of an edit in the result
 )
 
-// Edit makes edits in a file, all or none, and returns what changed.
+// Edit makes edits in a file, all or none, and returns the changes.
 func (t *Tree) Edit(name string, edits []Edit) (string, error) {
 	if err := t.writes(name); err != nil {
 		return "", err
@@ -23,7 +23,7 @@ func (t *Tree) Edit(name string, edits []Edit) (string, error) {
 	}
 	changes := t.seen.changes(name, d.text)
 	if len(changes) > 0 {
-		t.seen.keep(name, d.text) // it is told now, whatever follows
+		t.seen.keep(name, d.text) // the agent is informed now, whatever follows
 	}
 	for i := range edits {
 		edits[i].Old, edits[i].New = d.form.plain(edits[i].Old), d.form.plain(edits[i].New)
@@ -46,8 +46,7 @@ func (t *Tree) Edit(name string, edits []Edit) (string, error) {
 	return fmt.Sprintf("edited %s: %s%s", name, ranges(Hunks(splitLines(d.text), splitLines(after))), moved(d.text, changes)), nil
 }
 
-// ranges says which lines of the file as it is now are other ones, and what
-// they take the place of.
+// ranges returns the changed lines of the file as it is now, and the lines that they replaced.
 func ranges(hunks []Hunk) string {
 	var all []string
 	for i, h := range hunks {
@@ -67,7 +66,7 @@ func ranges(hunks []Hunk) string {
 	return strings.Join(all, "; ")
 }
 
-// span names lines, the first counted from 0.
+// span describes a range of lines, the first counted from 0.
 func span(first, n int) string {
 	if n == 1 {
 		return "line " + numbers(first, n)
@@ -95,7 +94,7 @@ func unknown(text string, changes []Hunk, edits []Edit) []Hunk {
 	return left
 }
 
-// moved tells of changes that somebody else made.
+// moved describes changes that somebody else made.
 func moved(text string, changes []Hunk) string {
 	if len(changes) == 0 {
 		return ""

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// How much of what is there is looked at and shown.
+// Limits of the text that is compared and shown.
 const (
-	maxHave      = 20_000 // lines
+	maxHave      = 20_000 // most lines of a file that are compared
 	maxWant      = 200
 	maxShown     = 20
-	maxNearWidth = 400 // bytes of a line that is shown
+	maxNearWidth = 400 // most bytes of a line that is shown
 )
 
-// explainMiss says why an edit's old text may not be there, with what is there
-// instead.
+// explainMiss returns why an edit's old text may not be in the file, with the most similar
+// text.
 func explainMiss(text string, ed Edit) string {
 	if strings.TrimSpace(ed.New) != "" && strings.Contains(text, ed.New) {
 		return "old is not in the file, and new already is: the edit may have been made before"
@@ -45,7 +45,7 @@ func quoteLines(lines []string) string {
 	return strings.Join(out, "\n")
 }
 
-// spaceDiffers names the first line whose white space is not that of old.
+// spaceDiffers returns the first line whose white space differs from that of old.
 func spaceDiffers(have, want []string, at int) string {
 	for i, w := range want {
 		h := have[i]
@@ -75,7 +75,7 @@ func carriageReturns(have, want string) string {
 
 func leadingSpace(l string) string { return l[:len(l)-len(strings.TrimLeft(l, " \t"))] }
 
-// nameSpace says white space in words.
+// nameSpace describes white space in words.
 func nameSpace(s string) string {
 	tabs, spaces, returns := strings.Count(s, "\t"), strings.Count(s, " "), strings.Count(s, "\r")
 	var parts []string
@@ -95,7 +95,7 @@ func nameSpace(s string) string {
 	return strings.Join(parts, " and ")
 }
 
-// firstDifference names the first line that is not that of old.
+// firstDifference returns the first line that differs from that of old.
 func firstDifference(have, want []string, at int) string {
 	for i := 0; i < len(want) && i < len(have); i++ {
 		if have[i] != want[i] {
@@ -108,8 +108,8 @@ func firstDifference(have, want []string, at int) string {
 	return ""
 }
 
-// nearestLines returns where have is most like want, and how many lines are equal
-// there but for white space; -1 where nothing is alike.
+// nearestLines returns the position at which have is most similar to want, and how many lines
+// are equal there except for white space; -1 if nothing is similar.
 func nearestLines(have, want []string) (at, equal int) {
 	if len(have) > maxHave || len(want) > maxWant {
 		return -1, 0
@@ -149,10 +149,10 @@ func splitEnds(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" (){}[].,:;=\"'", r) })
 }
 
-// newAlike returns what counts the words that a line shares with others: 0
-// when they are fewer than two thirds of those.
+// newAlike returns a function that counts the words that a line shares with others: 0 if they
+// are fewer than two thirds of those.
 func newAlike(lines []string) func(line int, want []string) int {
-	words := make([][]string, len(lines)) // splitEnds when first asked for
+	words := make([][]string, len(lines)) // split on first use
 	return func(line int, want []string) int {
 		if words[line] == nil {
 			words[line] = append([]string{""}, splitEnds(lines[line])...)

@@ -1,15 +1,13 @@
-// Package files reads, writes and searches the files of a worktree for an
-// agent. It stays in the tree whatever links the tree holds, does not touch
-// what [policy.JudgePath] and .nexusignore protect, by whatever name it is called,
-// keeps the form of what it changes (encoding, byte order mark, ends of lines),
-// and tells the agent what others changed since it looked.
+// Package files reads, writes and searches the files of a worktree for an agent. It stays in
+// the tree whatever links the tree contains, does not touch files that [policy.JudgePath] and
+// .nexusignore protect, under any name, keeps the format of changed files (encoding, byte
+// order mark, line endings), and informs the agent of others' changes since it read a file.
 //
-// A walk sees a tree as git does: without .git, without what the tree's own
-// .gitignore files leave out, and without following links. What .nexusignore
-// files leave out, in the same language, is not for agents at all, and neither
-// is what holds secrets, by name or by content ([HiddenRules]). Gates are no
-// agents, and see all of it. A search is faster with ripgrep; its answer is the
-// same without.
+// A walk sees a tree as git does: without .git, without the files that the tree's own
+// .gitignore files ignore, and without following links. Files in .nexusignore, which has the
+// same syntax, are hidden from agents completely, and so are files with secrets, by name or by
+// content ([HiddenRules]). Gates are no agents, and see all of it. A search is faster with
+// ripgrep; its result is the same without.
 package files
 
 import (
@@ -18,37 +16,38 @@ import (
 	"sync/atomic"
 )
 
-// MaxAnswer is how many bytes of an answer a model sees.
+// MaxAnswer limits the bytes of an answer for a model.
 const MaxAnswer = 30_000
 
 // Tree is a worktree as one agent sees it. It may be used by many goroutines.
 type Tree struct {
 	Dir    string
-	Root   *os.Root                // Dir, opened
-	Writes bool                    // false: the tree is read-only
-	Rule   func(name string) error // says why a file may not be written though others may; nil: all may
-	Hidden HiddenRules             // what agents are not shown
-	Caches []string                // directories outside that may be read; see [Tree.At]
-	apart  bool                    // it is one of those, and names are shown with where it lies
+	Root   *os.Root // Dir, opened
+	Writes bool     // false: the tree is read-only
+	// returns why a file may not be written though others may; nil: all may
+	Rule   func(name string) error
+	Hidden HiddenRules // files that are hidden from agents
+	Caches []string    // directories outside that may be read; see [Tree.At]
+	apart  bool        // it is one of the caches, and names include its directory
 	seen   *readHistory
 	beside *caches
-	top    atomic.Pointer[os.File] // Root's directory, once it was needed
+	top    atomic.Pointer[os.File] // Root's directory, opened on first use
 }
 
-// New returns a tree that the agent has not looked at.
+// New returns a tree of which the agent has read nothing.
 func New(dir string, root *os.Root) *Tree {
 	return &Tree{Dir: dir, Root: root, seen: newSeen(), beside: &caches{}}
 }
 
-// WithoutHistory returns the same tree for somebody who has not looked at it. It is closed by
-// itself.
+// WithoutHistory returns the same tree for a reader that has read nothing of it. It is closed
+// separately.
 func (t *Tree) WithoutHistory() *Tree {
 	n := New(t.Dir, t.Root)
 	n.Writes, n.Rule, n.Hidden, n.Caches = t.Writes, t.Rule, t.Hidden, t.Caches
 	return n
 }
 
-// RefusedError says that a file may not be touched, and by which rule.
+// RefusedError means that a file may not be accessed, with the rule.
 type RefusedError struct{ Rule, Text string }
 
 // Error implements error.

@@ -16,22 +16,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
-// maxInspected is how many bytes a file has that is looked into.
+// maxInspected limits the size of a file whose content is inspected, in bytes.
 const maxInspected = 1 << 20
 
 const (
-	maxLook = 256 << 20 // bytes of all of them
+	maxLook = 256 << 20 // most bytes of all inspected files
 	maxWalk = 5_000_000 // entries of a tree
 )
 
-// HiddenRules say what is hidden. The zero value hides what the package says.
+// HiddenRules define which files are hidden. The zero value hides the package's defaults.
 type HiddenRules struct {
-	Show   []string       // patterns of paths that people let agents see
-	Kept   *ignore.Set    // what .nexusignore says, where agents cannot change it; nil: what it says in the tree now
-	masker *secret.Masker // nil: one is made for each look
+	Show []string // patterns of paths that people made visible to agents
+	// the rules of .nexusignore in a version that agents cannot change; nil: those in the tree
+	// now
+	Kept   *ignore.Set
+	masker *secret.Masker // nil: one is made for each search
 }
 
-// Ready returns the rules for many looks at single files.
+// Ready returns the rules prepared for many single files.
 func (r HiddenRules) Ready() HiddenRules {
 	r.masker = secret.New(nil)
 	return r
@@ -44,10 +46,10 @@ func (r HiddenRules) shapes() *secret.Masker {
 	return secret.New(nil)
 }
 
-// HiddenFile is one file or directory that is hidden, and why.
+// HiddenFile is a file or directory that is hidden, with the reason.
 type HiddenFile struct{ Name, Why string }
 
-// String says what is hidden, why, and who can change that.
+// String describes the file, the reason, and how to make it visible.
 func (f HiddenFile) String() string {
 	if f.Why == WhyIgnored {
 		return fmt.Sprintf("%s is hidden from agents: %s", f.Name, f.Why)
@@ -55,22 +57,22 @@ func (f HiddenFile) String() string {
 	return fmt.Sprintf("%s is hidden from agents: %s. Whoever runs Nexus can show it with policy.show = [%q] in their own configuration", f.Name, f.Why, f.Name)
 }
 
-// Secret reports whether it is hidden for what it holds.
+// Secret reports whether it is hidden because of its content.
 func (f HiddenFile) Secret() bool { return f.Why != WhyIgnored }
 
 const (
 	byName = "its name suggests secrets"
 
-	// WhyIgnored says why a file that .nexusignore names is hidden.
+	// WhyIgnored is the reason for a file in .nexusignore.
 	WhyIgnored = ".nexusignore hides it from agents"
 )
 
-// shown reports whether people let agents see a file.
+// shown reports whether people made a file visible to agents.
 func (r HiddenRules) shown(name string) bool {
 	return pathkind.Shown(r.Show, name)
 }
 
-// Name says why a file is hidden by its name alone, nothing where it is not.
+// Name returns why a file is hidden by its name alone, or "".
 func (r HiddenRules) Name(name string) string {
 	if pathkind.Protected(name, false) == pathkind.MaySecret && !r.shown(name) {
 		return byName
@@ -78,8 +80,8 @@ func (r HiddenRules) Name(name string) string {
 	return ""
 }
 
-// Read says why an open file is hidden by what is in it, nothing where it is
-// not, and leaves the file at its beginning.
+// Read returns why an open file is hidden by its content, or "", and resets the file to its
+// beginning.
 func (r HiddenRules) Read(name string, f io.ReadSeeker, size int64) string {
 	if !holdsSecrets(name) || size > maxInspected || r.shown(name) {
 		return ""
@@ -91,7 +93,7 @@ func (r HiddenRules) Read(name string, f io.ReadSeeker, size int64) string {
 	return r.text(r.shapes(), name, text)
 }
 
-// Text says why a file with such a text is hidden, nothing where it is not.
+// Text returns why a file with such a text is hidden, or "".
 func (r HiddenRules) Text(name string, text []byte) string {
 	if !holdsSecrets(name) {
 		return ""
@@ -107,9 +109,9 @@ func (r HiddenRules) text(m *secret.Masker, name string, text []byte) string {
 	return fmt.Sprintf("line %d holds %s", line, kind)
 }
 
-// holdsSecrets reports whether a file is one of data, in which people keep keys, and
-// neither shows what one looks like nor is something that tests work with. Keys
-// in code and in prose are masked where they are shown: programs need the code.
+// holdsSecrets reports whether a file is a data file, in which people store keys, and neither
+// an example nor test data. Keys in code and in prose are masked in the output: programs need
+// the code.
 func holdsSecrets(name string) bool {
 	if pathkind.Example(name) || pathkind.Fixture(name) {
 		return false
@@ -124,30 +126,30 @@ func holdsSecrets(name string) bool {
 	return strings.HasPrefix(base, ".") && strings.Count(base, ".") == 1 || strings.HasPrefix(base, ".env")
 }
 
-// isSettings reports whether a file of this name is often kept in repositories
-// with nothing secret in it, and read by programs that are built there.
+// isSettings reports whether files of this name are often committed without secrets, and read
+// by programs that are built there.
 func isSettings(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	return base == ".env" || strings.HasPrefix(base, ".env.") || base == ".envrc" || base == ".npmrc" || base == ".pypirc"
 }
 
-// HiddenFound is what a look at a whole tree came to.
+// HiddenFound is the result of searching a whole tree.
 type HiddenFound struct {
-	Files  []HiddenFile // that commands may not open, in order
-	Values []string     // secrets in them that are masked wherever they are shown
-	Cut    bool         // the tree was too large to look at all of it
+	Files  []HiddenFile // files that commands may not open, in order
+	Values []string     // secrets in them that are masked in all output
+	Cut    bool         // the tree was too large to search completely
 
-	shows map[string]bool // directories with something below that is not hidden
+	shows map[string]bool // directories that contain a visible file
 }
 
-// show notes that something is not hidden.
+// show records a visible file.
 func (f *HiddenFound) show(name string) {
 	for dir := path.Dir(name); !f.shows[dir]; dir = path.Dir(dir) {
 		f.shows[dir] = true
 	}
 }
 
-// Cover returns what is hidden as whole directories where all in them is.
+// Cover returns the hidden files, as whole directories if all files in them are hidden.
 func (f HiddenFound) Cover() []HiddenFile {
 	var all []HiddenFile
 	for _, file := range f.Files {
@@ -163,7 +165,7 @@ func (f HiddenFound) Cover() []HiddenFile {
 	return all
 }
 
-// Look goes through a tree. Without links it follows none.
+// Look searches a tree. It follows no links.
 func (r HiddenRules) Look(root *os.Root) HiddenFound {
 	all := HiddenFound{shows: map[string]bool{}}
 	m, looked, walked := r.shapes(), int64(0), 0
@@ -192,7 +194,7 @@ func (r HiddenRules) Look(root *os.Root) HiddenFound {
 			why = r.text(m, name, text)
 		} else if isSettings(name) && len(text) < maxInspected && harmlessText(m, text) {
 			all.show(name)
-			return true, more // programs of the project read it; it is shown to nobody all the same
+			return true, more // programs of the project read it; agents still do not see it
 		}
 		if why != "" {
 			all.Files = append(all.Files, HiddenFile{name, why})
@@ -207,13 +209,13 @@ func (r HiddenRules) Look(root *os.Root) HiddenFound {
 	return all
 }
 
-// harmlessText reports whether settings hold nothing that is to be kept.
+// harmlessText reports whether settings contain no secret.
 func harmlessText(m *secret.Masker, text []byte) bool {
 	return len(secret.Values(text)) == 0 && bytes.Equal(m.Mask(text), text)
 }
 
-// readForSecrets returns the beginning of a regular file, nothing where it cannot be
-// read. It waits for no pipe.
+// readForSecrets returns the beginning of a regular file, nil if it cannot be read. It does
+// not block on a pipe.
 func readForSecrets(root *os.Root, name string) []byte {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

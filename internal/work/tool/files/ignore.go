@@ -15,17 +15,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 )
 
-// IgnoreFile is the name of the files that keep agents from what they name.
+// IgnoreFile is the name of the files that hide files from agents.
 const IgnoreFile = ignore.File
 
-// ignoreRules are those that hold in a directory. What one of the two lists leaves
-// out, the other does not bring back.
+// ignoreRules are the rules that apply in a directory. A file excluded by one of the two lists
+// is not included by the other.
 type ignoreRules struct {
 	git, own []ignore.Rule
 	hidden   HiddenRules
 }
 
-// with returns the rules with those that are in a directory.
+// with returns the rules extended by those in a directory.
 func (r ignoreRules) with(root *os.Root, dir string) ignoreRules {
 	return ignoreRules{append(slices.Clip(r.git), loadIgnore(root, dir, ".gitignore")...), append(slices.Clip(r.own), r.hidden.own(root, dir)...), r.hidden}
 }
@@ -34,9 +34,9 @@ func (r ignoreRules) skip(name string, dir bool) bool {
 	return ignore.IsIgnored(r.git, name, dir) || ignore.IsIgnored(r.own, name, dir)
 }
 
-// loadIgnore returns the rules of a directory's file, none where there is none. All
-// in the directory is hidden where its .nexusignore cannot be read. A pipe or a
-// device of that name is no such file, and is not read.
+// loadIgnore returns the rules of a directory's file, none if there is no file. All files in
+// the directory are hidden if its .nexusignore cannot be read. A pipe or a device of that name
+// is no such file, and is not read.
 func loadIgnore(root *os.Root, dir, file string) []ignore.Rule {
 	text, err := ignoreText(root, path.Join(dir, file))
 	var rules []ignore.Rule
@@ -76,7 +76,7 @@ func (r HiddenRules) own(root *os.Root, dir string) []ignore.Rule {
 	return loadIgnore(root, dir, IgnoreFile)
 }
 
-// Ignored reports whether .nexusignore keeps agents from a path.
+// Ignored reports whether .nexusignore hides a path from agents.
 func (r HiddenRules) Ignored(root *os.Root, name string) bool {
 	all := r.own(root, ".")
 	for at := range parents(name) {
@@ -93,8 +93,8 @@ func (r HiddenRules) Ignored(root *os.Root, name string) bool {
 	return false
 }
 
-// Walk calls visit for what is below a directory and not ignored, in the
-// order of names, and stops when visit says false.
+// Walk calls visit for the files below a directory that are not ignored, in the order of
+// names, and stops when visit returns false.
 func (r HiddenRules) Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool) error {
 	all := ignoreRules{hidden: r}.with(root, ".")
 	for at := range parents(dir) {
@@ -104,9 +104,9 @@ func (r HiddenRules) Walk(root *os.Root, dir string, visit func(name string, d f
 	return err
 }
 
-// walkAll calls visit for all that is in a tree but .git, whatever git ignores,
-// and says what .nexusignore keeps from agents. It continues below a directory,
-// and on at all, as visit says.
+// walkAll calls visit for all entries of a tree except .git, including those that git ignores,
+// and passes whether .nexusignore hides an entry from agents. It enters a directory, and
+// continues at all, if visit returns true.
 func (r HiddenRules) walkAll(root *os.Root, visit func(name string, d fs.DirEntry, kept bool) (enter, more bool)) {
 	r.walkEach(root, ".", r.own(root, "."), visit)
 }
@@ -114,7 +114,7 @@ func (r HiddenRules) walkAll(root *os.Root, visit func(name string, d fs.DirEntr
 func (r HiddenRules) walkEach(root *os.Root, dir string, rules []ignore.Rule, visit func(string, fs.DirEntry, bool) (bool, bool)) (more bool) {
 	d, err := root.Open(dir)
 	if err != nil {
-		return true // what cannot be read is nothing to say about
+		return true // unreadable entries are skipped
 	}
 	entries, _ := d.ReadDir(-1)
 	_ = d.Close()
@@ -137,7 +137,7 @@ func (r HiddenRules) walkEach(root *os.Root, dir string, rules []ignore.Rule, vi
 	return true
 }
 
-// parents gives the directories from below the root down to dir.
+// parents yields the directories from below the root down to dir.
 func parents(dir string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := 0; i < len(dir) && dir != "."; i++ {

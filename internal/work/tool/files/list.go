@@ -13,8 +13,8 @@ import (
 
 const maxListed = 500
 
-// List shows the files below a directory that fit a glob, or without one the
-// directories at a depth as well.
+// List shows the files below a directory that match a glob, or without one also the
+// directories at a depth.
 func (f Finder) List(ctx context.Context, dir, glob string, depth int) (string, error) {
 	if err := badGlob(glob); err != nil {
 		return "", err
@@ -78,8 +78,8 @@ func badGlob(glob string) error {
 	return nil
 }
 
-// matchesGlob reports whether a file matches a glob: one without a slash is about
-// the name alone, another about the path from dir or from the root.
+// matchesGlob reports whether a file matches a glob: one without a slash matches the name,
+// another the path from dir or from the root.
 func matchesGlob(glob, dir, name string) bool {
 	if glob == "" {
 		return true

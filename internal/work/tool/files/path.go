@@ -19,8 +19,8 @@ const (
 	maxDeep = 100  // directories of a path, each of which costs a search
 )
 
-// Clean returns a path of the model's as one below the root, or says why it
-// may not be used. Where it leads is for os.Root to confine.
+// Clean returns a model's path as one below the root, or why it may not be used. os.Root
+// confines its target.
 func (t *Tree) Clean(name string, write bool) (string, error) {
 	if strings.ContainsRune(name, 0) {
 		return "", errors.New("a path cannot contain a NUL")
@@ -55,7 +55,7 @@ func (t *Tree) Clean(name string, write bool) (string, error) {
 	return name, nil
 }
 
-// also says what else may be read.
+// also returns a text about other readable files.
 func (t *Tree) also(write bool) string {
 	if write || len(t.Caches) == 0 {
 		return ""
@@ -63,8 +63,8 @@ func (t *Tree) also(write bool) string {
 	return ", or the absolute path of a file of a dependency or toolchain, such as the shell prints with go list -m -f '{{.Dir}}' MODULE"
 }
 
-// climb returns a path without its dots. What is before two of them is
-// looked up as the kernel does, for it may be a link to a directory elsewhere.
+// climb returns a path without its dots. The part before two of them is resolved as the kernel
+// does, for it may be a link to a directory elsewhere.
 func (t *Tree) climb(name string) (string, error) {
 	clean := path.Clean(name)
 	if t.Root == nil || len(name) > maxPath || !fs.ValidPath(clean) || !strings.Contains("/"+name+"/", "/../") {
@@ -96,8 +96,7 @@ func (t *Tree) climb(name string) (string, error) {
 	return done, nil
 }
 
-// checkAccess says why a file may not be touched, by its name and by what the tree
-// says about it.
+// checkAccess returns why a file may not be accessed, by its name and by the tree's rules.
 func (t *Tree) checkAccess(name string, write bool) error {
 	if err := t.checkName(name, write); err != nil {
 		return err
@@ -108,7 +107,7 @@ func (t *Tree) checkAccess(name string, write bool) error {
 	return nil
 }
 
-// checkName says why a file may not be touched, by its name alone.
+// checkName returns why a file may not be accessed, by its name alone.
 func (t *Tree) checkName(name string, write bool) error {
 	if d := policy.JudgePath(name, write); !d.Allowed() && (d.Rule != "path.secret" || !t.Hidden.shown(name)) {
 		return refuse(d.Rule, "%s is refused (%s): %s; instead: %s", name, d.Rule, d.Reason, d.Way)
@@ -124,9 +123,8 @@ func (t *Tree) checkName(name string, write bool) error {
 	return nil
 }
 
-// openShown opens a regular file for reading. A pipe or a device is refused
-// without being opened, and without waiting for it where it took the file's
-// place just then.
+// openShown opens a regular file for reading. A pipe or a device is refused without being
+// opened, and without blocking if it replaced the file just then.
 func (t *Tree) openShown(name string) (*os.File, fs.FileInfo, error) {
 	f, info, at, err := t.open(name)
 	if err != nil {
@@ -139,13 +137,13 @@ func (t *Tree) openShown(name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// secretive refuses a file for what is in it.
+// secretive returns an error for a file that is hidden because of its content.
 func secretive(name, why string) error {
 	return refuse("path.secret", "not shown: %s", HiddenFile{Name: name, Why: why})
 }
 
-// open opens a regular file that may be read by where it lies, which it
-// returns. What is in it is still to be looked at.
+// open opens a regular file whose real path, which it returns, may be read. Its content is not
+// inspected yet.
 func (t *Tree) open(name string) (f *os.File, info fs.FileInfo, at string, err error) {
 	if info, err := t.Root.Stat(name); err == nil {
 		if err := regular(name, info); err != nil {
@@ -155,8 +153,8 @@ func (t *Tree) open(name string) (f *os.File, info fs.FileInfo, at string, err e
 	return t.openFile(name)
 }
 
-// openFile is open for what is known to be no pipe and no device, unless it
-// became one just now.
+// openFile is open for a path that is known to be no pipe and no device, unless it became one
+// just now.
 func (t *Tree) openFile(name string) (f *os.File, info fs.FileInfo, at string, err error) {
 	if f, err = t.Root.OpenFile(name, reads, 0); err != nil {
 		return nil, nil, "", t.Explain(name, err)
@@ -174,8 +172,8 @@ func (t *Tree) openFile(name string) (f *os.File, info fs.FileInfo, at string, e
 	return f, info, at, nil
 }
 
-// reads opens for reading. The runtime takes a file that does not block as it
-// is, which spares four system calls.
+// reads opens for reading. The runtime uses a non-blocking file as it is, which saves four
+// system calls.
 const reads = os.O_RDONLY | syscall.O_NONBLOCK
 
 func regular(name string, info fs.FileInfo) error {
@@ -188,8 +186,8 @@ func regular(name string, info fs.FileInfo) error {
 	return nil
 }
 
-// real returns where an open file lies within the tree: links may have led to
-// what its name did not say.
+// real returns the real path of an open file within the tree: links may have led to another
+// one than its name.
 func (t *Tree) real(f *os.File, name string) (string, error) {
 	top, err := t.opened()
 	if err != nil {
@@ -210,12 +208,12 @@ func (t *Tree) real(f *os.File, name string) (string, error) {
 	return rest, nil
 }
 
-// Close lets go of what the tree opened, so that it can be unmounted. Its Root
-// is the caller's. The tree is of no use after it.
+// Close closes the tree's files, so that it can be unmounted. Its Root belongs to the caller.
+// The tree must not be used after it.
 func (t *Tree) Close() {
 	t.beside.close()
 	if f := t.top.Swap(nil); f != nil {
-		_ = f.Close() // only read
+		_ = f.Close() // it was opened for reading only
 	}
 }
 
@@ -229,11 +227,10 @@ func (t *Tree) opened() (*os.File, error) {
 	if err != nil || t.top.CompareAndSwap(nil, f) {
 		return f, err
 	}
-	return t.top.Load(), f.Close() // another was quicker
+	return t.top.Load(), f.Close() // another goroutine was faster
 }
 
-// allowed returns where an open file really lies, or says why it may not be
-// read there.
+// allowed returns the real path of an open file, or why it may not be read there.
 func (t *Tree) allowed(f *os.File, name string) (string, error) {
 	at, err := t.real(f, name)
 	if err != nil || at == name {
@@ -245,8 +242,8 @@ func (t *Tree) allowed(f *os.File, name string) (string, error) {
 	return at, nil
 }
 
-// follow returns where a name leads by the links that are on its way now, for
-// systems that do not say it of an open file.
+// follow returns the target of a name by its present links, for systems that do not know the
+// path of an open file.
 func (t *Tree) follow(name string) string {
 	done := ""
 	for steps := 0; name != "" && steps < 100; steps++ {
@@ -277,7 +274,7 @@ func kind(m fs.FileMode) string {
 	}
 }
 
-// Explain says what to do about a path that cannot be opened.
+// Explain adds advice to an error about a path that cannot be opened.
 func (t *Tree) Explain(name string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -296,8 +293,7 @@ func (t *Tree) Explain(name string, err error) error {
 	return fmt.Errorf("%s does not exist; list_files shows what there is", name)
 }
 
-// similar returns at most 8 names in a directory that a missing one may have
-// meant.
+// similar returns at most 8 names in a directory that are similar to a missing one.
 func (t *Tree) similar(dir, name string) []string {
 	d, err := t.Root.Open(dir)
 	if err != nil {
@@ -321,16 +317,16 @@ func (t *Tree) similar(dir, name string) []string {
 }
 
 const (
-	maxLooked = 20_000 // files among which a missing name is looked for
-	maxNear   = 5      // of those that are named
+	maxLooked = 20_000 // files that are compared with a missing name
+	maxNear   = 5      // similar files that are named
 )
 
-// elsewhere returns files of the tree that have the name of a missing one, or
-// nearly: another case, another ending, or two letters that differ.
+// elsewhere returns files of the tree with the name of a missing one, or a similar name:
+// another case, another extension, or two letters that differ.
 func (t *Tree) elsewhere(name string) []string {
 	var same, alike []string
 	n, low := 0, strings.ToLower(name)
-	_ = t.Hidden.Walk(t.Root, ".", func(at string, d fs.DirEntry) bool { // without it none is named
+	_ = t.Hidden.Walk(t.Root, ".", func(at string, d fs.DirEntry) bool { // on an error, none is named
 		base := strings.ToLower(path.Base(at))
 		switch {
 		case t.checkAccess(at, false) != nil || d.IsDir():

@@ -9,28 +9,28 @@ import (
 	"strings"
 )
 
-const maxScan = 64 << 20 // bytes of a file that read_file looks through
+const maxScan = 64 << 20 // bytes of a file that read_file scans
 
-// Read returns lines of a file, with a note where there are more.
+// Read returns lines of a file, with a note if there are more.
 func (t *Tree) Read(name string, first, limit int) (string, error) {
 	return t.Show(name, Lines{First: first, Limit: limit})
 }
 
-// Lines are those of a text that somebody wants to see.
+// Lines selects lines of a text.
 type Lines struct {
-	First    int  // from 1
-	Limit    int  // how many; 0 means all
+	First    int  // first line, from 1
+	Limit    int  // number of lines; 0 means all
 	Numbered bool // each begins with its number and a tab
 }
 
-// Show is Read with numbers, where they are wanted.
+// Show is Read with optional line numbers.
 func (t *Tree) Show(name string, l Lines) (string, error) {
 	f, info, err := t.openShown(name)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }()
-	if info.Size() > maxFile { // too much for the memory, and so for an edit
+	if info.Size() > maxFile { // too large for memory, and so for an edit
 		r := bufio.NewReaderSize(io.LimitReader(f, maxScan), 64<<10)
 		if begin, _ := r.Peek(8 << 10); bytes.IndexByte(begin, 0) >= 0 {
 			return "", fmt.Errorf("%s is a binary file of %d bytes", name, info.Size())
@@ -52,7 +52,7 @@ func (t *Tree) Show(name string, l Lines) (string, error) {
 	return text, err
 }
 
-// Page returns lines of a text, with a note where there are more.
+// Page returns lines of a text, with a note if there are more.
 func Page(name string, r *bufio.Reader, l Lines) (string, error) {
 	var b strings.Builder
 	n, last, first, limit := 0, 0, l.First, l.Limit
@@ -73,7 +73,7 @@ func Page(name string, r *bufio.Reader, l Lines) (string, error) {
 			last = n
 			limit = 1
 		} else if wanted && text != "" {
-			limit = last - first + 1 // full
+			limit = last - first + 1 // the limit is reached
 		}
 		if errors.Is(err, io.EOF) {
 			break

@@ -12,8 +12,8 @@ const (
 	near    = 3       // lines between an edit and a change that the agent has not seen
 )
 
-// readHistory remembers what an agent read, a number for each line. It may be used
-// by many goroutines.
+// readHistory remembers the lines that an agent read, a hash for each line. It may be used by
+// many goroutines.
 type readHistory struct {
 	seed maphash.Seed
 
@@ -23,9 +23,9 @@ type readHistory struct {
 	lines int
 }
 
-// known is what is remembered of a file.
+// known is the remembered state of a file.
 type known struct {
-	whole uint64 // of all of it
+	whole uint64 // hash of the whole text
 	lines []uint64
 }
 
@@ -33,7 +33,7 @@ func newSeen() *readHistory {
 	return &readHistory{seed: maphash.MakeSeed(), files: map[string]known{}}
 }
 
-// sums returns the numbers of the lines that [splitLines] gives.
+// sums returns the hashes of the lines that [splitLines] returns.
 func (s *readHistory) sums(text string) []uint64 {
 	sums := make([]uint64, 0, strings.Count(text, "\n")+1)
 	for l := range strings.Lines(text) {
@@ -46,7 +46,7 @@ func (s *readHistory) sums(text string) []uint64 {
 	return sums
 }
 
-// keep remembers a file as the agent knows it now.
+// keep remembers a file in the version that the agent knows now.
 func (s *readHistory) keep(name, text string) {
 	k := known{maphash.String(s.seed, text), s.sums(text)}
 	s.mu.Lock()
@@ -64,8 +64,7 @@ func (s *readHistory) keep(name, text string) {
 	}
 }
 
-// changes returns what is different about a file since the agent read it:
-// nothing where it never did.
+// changes returns the changes of a file since the agent read it: none if it never did.
 func (s *readHistory) changes(name, text string) []Hunk {
 	s.mu.Lock()
 	old, had := s.files[name]
@@ -76,7 +75,7 @@ func (s *readHistory) changes(name, text string) []Hunk {
 	return Hunks(old.lines, s.sums(text))
 }
 
-// describeChanges says what changed, with the lines as they are now.
+// describeChanges describes changes, with the lines as they are now.
 func describeChanges(text string, changes []Hunk, most int) string {
 	lines := splitLines(text)
 	var b strings.Builder
@@ -105,8 +104,7 @@ func describeChanges(text string, changes []Hunk, most int) string {
 	return b.String()
 }
 
-// touches reports whether a change of ours comes near one that the agent has
-// not seen.
+// touches reports whether one of our changes is near one that the agent has not seen.
 func touches(ours, theirs []Hunk) bool {
 	for _, o := range ours {
 		for _, t := range theirs {

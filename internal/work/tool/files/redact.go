@@ -11,22 +11,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// The bounds of what is looked for in a text.
+// Limits of searching a text for quotes.
 const (
-	maxVeiled    = 200     // files that a text names and that are read for it
-	maxVeiledAll = 8 << 20 // bytes of them all
-	leastVeiled  = 12      // bytes of a line; a shorter one tells nothing of where it is from
-	maxKeptFiles = 50_000  // files that are kept from agents
+	maxVeiled    = 200     // files that a text names and that are compared with it
+	maxVeiledAll = 8 << 20 // most bytes of all these files
+	leastVeiled  = 12      // bytes of a line; a shorter one does not identify its file
+	maxKeptFiles = 50_000  // hidden files
 )
 
-// Veil takes out of what is said to an agent what it quotes of files that
-// .nexusignore keeps from agents: their parts of a diff, and their lines where the
-// text names them, as gates do that show what they complain about. What an
-// agent is shown of other files stays as it is.
+// Veil removes from a text for an agent the quotes of files that .nexusignore hides from
+// agents: their parts of a diff, and their lines if the text names them, as in the messages of
+// gates that quote code. Quotes of other files stay unchanged.
 func (r HiddenRules) Veil(root *os.Root, text string) string { return r.veil(root, text, true) }
 
-// VeilPrinted does what [HiddenRules.Veil] does with what a command printed. Nothing in that
-// is a diff of ours, whatever it looks like.
+// VeilPrinted does the same as [HiddenRules.Veil] for the output of a command. Nothing in that
+// counts as a diff of ours, whatever its form.
 func (r HiddenRules) VeilPrinted(root *os.Root, text string) string {
 	return r.veil(root, text, false)
 }
@@ -55,8 +54,7 @@ func (r HiddenRules) veil(root *os.Root, text string, diffs bool) string {
 	return text
 }
 
-// keptFiles returns the files that .nexusignore keeps from agents, nil where there
-// are none.
+// keptFiles returns the files that .nexusignore hides from agents, nil if there are none.
 func (r HiddenRules) keptFiles(root *os.Root) []string {
 	var all []string
 	within := ""
@@ -75,7 +73,7 @@ func (r HiddenRules) keptFiles(root *os.Root) []string {
 	return all
 }
 
-// names reports whether a text has a file's name as a word of its own.
+// names reports whether a text contains a file's name as a separate word.
 func names(text, base string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], base)
@@ -95,11 +93,11 @@ func wordByte(c byte) bool {
 	return c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// quoted is what a gate quotes of a line.
+// quoted matches a quoted part of a line in the messages of a gate.
 var quoted = pattern.Lazy("`[^`\n]{8,}`|\"[^\"\n]{8,}\"|'[^'\n]{8,}'")
 
-// veilLines takes out of a text the lines of a file, and what the text quotes of
-// them, but for what it shows as a diff if it has any of ours: that is of files which may be shown.
+// veilLines removes from a text the lines of a file, and quotes of them, except inside diffs
+// of ours (if diffs is set), which contain only visible files.
 func veilLines(text, name, data string, diffs bool) string {
 	var lines []string
 	for line := range strings.Lines(data) {
@@ -107,7 +105,8 @@ func veilLines(text, name, data string, diffs bool) string {
 			lines = append(lines, line)
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b string) int { return len(b) - len(a) }) // one may be within another
+	// one may be part of another
+	slices.SortStableFunc(lines, func(a, b string) int { return len(b) - len(a) })
 	instead := "[a line of " + name + ", which .nexusignore hides from agents]"
 	unquoted := func(span string) string {
 		if strings.Contains(data, span[1:len(span)-1]) {
@@ -116,7 +115,7 @@ func veilLines(text, name, data string, diffs bool) string {
 		return span
 	}
 	var b strings.Builder
-	fence, diff := "", false // the outermost; one within it is what somebody says
+	fence, diff := "", false // the outermost; a nested one is quoted text
 	for line := range strings.Lines(text) {
 		switch bare := strings.TrimSpace(line); {
 		case fence == "" && strings.HasPrefix(bare, "```"):
@@ -136,7 +135,7 @@ func veilLines(text, name, data string, diffs bool) string {
 	return b.String()
 }
 
-// veilDiff takes the parts of files out of the diffs in a text.
+// veilDiff removes the parts of hidden files from the diffs in a text.
 func veilDiff(text string, hides func(string) bool) string {
 	if !strings.Contains(text, "diff --git ") {
 		return text
@@ -160,7 +159,7 @@ func veilDiff(text string, hides func(string) bool) string {
 	return b.String()
 }
 
-// inDiff reports whether a line may be one of a file's part of a diff.
+// inDiff reports whether a line may be in a file's part of a diff.
 func inDiff(line string) bool {
 	if strings.TrimSpace(line) == "" {
 		return true
@@ -173,7 +172,7 @@ func inDiff(line string) bool {
 		func(head string) bool { return strings.HasPrefix(line, head) })
 }
 
-// hiddenHead returns which of the two names in the head of a part is hidden.
+// hiddenHead returns which of the two names in the header of a part is hidden.
 func hiddenHead(head string, hides func(string) bool) (string, bool) {
 	rest := strings.TrimSpace(strings.TrimPrefix(head, "diff --git "))
 	for i := 0; i <= len(rest); i++ {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Edit replaces a text that is there once, or everywhere with All.
+// Edit replaces a text that occurs once, or everywhere with All.
 type Edit struct {
 	Old, New string
 	All      bool
 }
 
-// applyEdits returns the text after all edits, made one after the other, or what is
-// wrong with the first one that does not fit, with lines of the text as it is.
+// applyEdits returns the text after all edits, made one after the other, or the problem with
+// the first one that does not fit, with lines of the text as it is.
 func applyEdits(text string, edits []Edit) (after string, err error) {
 	after = text
 	for i, ed := range edits {
@@ -47,7 +47,7 @@ func applyEdits(text string, edits []Edit) (after string, err error) {
 	return after, nil
 }
 
-// nth says which of several edits an error is about.
+// nth adds to an error which of several edits it is about.
 func nth(i int, edits []Edit, err error) error {
 	if len(edits) == 1 {
 		return err
@@ -55,8 +55,8 @@ func nth(i int, edits []Edit, err error) error {
 	return fmt.Errorf("edit %d of %d: %w", i+1, len(edits), err)
 }
 
-// unnumbered returns an edit without the line numbers that read_file showed
-// before its lines, where it has them and its text is there without.
+// unnumbered returns an edit without the line numbers that read_file showed before its lines,
+// if it has them and its text occurs without them.
 func unnumbered(text string, ed Edit) (Edit, error) {
 	old, all, _ := stripNumbers(ed.Old)
 	if !all || !strings.Contains(text, old) {
@@ -73,8 +73,7 @@ func unnumbered(text string, ed Edit) (Edit, error) {
 	return ed, nil
 }
 
-// stripNumbers takes line numbers away, and reports whether all lines, or some, begin
-// with one.
+// stripNumbers removes line numbers, and reports whether all lines, or some, begin with one.
 func stripNumbers(text string) (rest string, all, some bool) {
 	number := regexp.MustCompile(`^ *[0-9]+\t`)
 	var b strings.Builder
@@ -87,7 +86,7 @@ func stripNumbers(text string) (rest string, all, some bool) {
 	return b.String(), all, some
 }
 
-// listPlaces returns the first line numbers where old begins.
+// listPlaces returns the first line numbers at which old begins.
 func listPlaces(text, old string) string {
 	var found []string
 	line, from := 1, 0

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-const maxRewritten = 8_000 // bytes of the changes of several files that the agent is shown
+const maxRewritten = 8_000 // bytes of the changes of several files in the result for the agent
 
-// Rewrite is what becomes of one file.
+// Rewrite is the replacement of one file.
 type Rewrite struct {
 	Name string
-	Old  string // the text that New was made from; what holds something else now is not written
+	Old  string // the text that New was made from; a file with another text is not written
 	New  string
-	Made bool // there is no such file yet
+	Made bool // the file does not exist yet
 }
 
-// Text returns the text of a file for somebody else than the agent, which has
-// not read it by that.
+// Text returns the text of a file for a reader other than the agent; it does not count as read
+// by the agent.
 func (t *Tree) Text(name string) (string, error) {
 	d, err := t.load(name)
 	return d.text, err
 }
 
-// Rewrite gives files new texts, all or none of them, and returns what changed.
+// Rewrite gives files new texts, all or none of them, and returns the changes.
 func (t *Tree) Rewrite(all []Rewrite) (string, error) {
 	was := make([]document, len(all))
 	data := make([][]byte, len(all))
@@ -57,8 +57,8 @@ func (t *Tree) Rewrite(all []Rewrite) (string, error) {
 	return b.String(), nil
 }
 
-// ready looks whether a file may be written and is what it was, and returns it
-// with what is to take its place.
+// ready checks whether a file may be written and is unchanged, and returns it with its
+// replacement.
 func (t *Tree) ready(r Rewrite) (d document, data []byte, err error) {
 	name, err := t.Clean(r.Name, true)
 	if err == nil {
@@ -85,7 +85,7 @@ func (t *Tree) ready(r Rewrite) (d document, data []byte, err error) {
 	return d, data, err
 }
 
-// rollBackRewrites gives files back what they held.
+// rollBackRewrites restores the contents of files.
 func (t *Tree) rollBackRewrites(all []Rewrite, was []document, data [][]byte, why error) error {
 	for i, r := range all {
 		var err error

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// ripgrepPattern returns an expression that ripgrep finds in every file that has a
-// line which expr matches, and maybe in more. The text of a file may be UTF-8,
-// or a byte for each character.
+// ripgrepPattern returns an expression that ripgrep finds in every file that has a line which
+// expr matches, and maybe in more. A file may be encoded in UTF-8, or in one byte per
+// character.
 func ripgrepPattern(expr string) (string, error) {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -20,7 +20,7 @@ func ripgrepPattern(expr string) (string, error) {
 	return b.String(), nil
 }
 
-// nonASCIIByte is any byte that begins no character of ASCII.
+// nonASCIIByte matches any byte that begins no ASCII character.
 const nonASCIIByte = `(?-u:[\x80-\xff])`
 
 func writePattern(b *strings.Builder, re *syntax.Regexp) {
@@ -58,7 +58,8 @@ func writePattern(b *strings.Builder, re *syntax.Regexp) {
 			writePattern(b, sub)
 		}
 		b.WriteByte(')')
-	case syntax.OpEmptyMatch, syntax.OpNoWordBoundary: // nothing is more than no boundary
+	// an empty match allows more than the absence of a boundary
+	case syntax.OpEmptyMatch, syntax.OpNoWordBoundary:
 		b.WriteString("(?:)")
 	}
 }
@@ -98,7 +99,8 @@ func writeLetter(b *strings.Builder, r rune, fold bool) {
 		open, end = "(?i:", ")"
 	}
 	switch {
-	case r >= 0x80 && (r <= 0xff || fold): // in the one encoding or the other; case may lead from the one to the other
+	// in either encoding; case folding may lead from one to the other
+	case r >= 0x80 && (r <= 0xff || fold):
 		fmt.Fprintf(b, "(?:%s\\x{%X}%s|%s)", open, r, end, nonASCIIByte)
 	case r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z':
 		b.WriteString(open + string(r) + end)

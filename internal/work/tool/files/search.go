@@ -15,32 +15,32 @@ import (
 )
 
 const (
-	maxHits     = 200  // lines that a search gives
-	maxPerFile  = 50   // of those, in a file
-	maxKept     = 5000 // lines that are gathered
+	maxHits     = 200  // lines in a search result
+	maxPerFile  = 50   // lines in a search result per file
+	maxKept     = 5000 // lines that are collected
 	maxRest     = 20   // files that are named for the lines that are not shown
 	maxHitWidth = 300
-	maxSearched = 2 << 20 // bytes of a file that is searched
+	maxSearched = 2 << 20 // largest file that is searched, in bytes
 	searchTime  = 30 * time.Second
-	fewFiles    = 50        // that are read sooner than ripgrep is started
-	maxNames    = 512 << 10 // bytes of names that ripgrep is given at once
+	fewFiles    = 50        // number of files that are read faster than ripgrep starts
+	maxNames    = 512 << 10 // bytes of file names per call of ripgrep
 	maxOutput   = 8 << 20
 )
 
-// Query is what is looked for.
+// Query describes a search.
 type Query struct {
 	Pattern, Path, Glob string
 	Literal             bool
 	IgnoreCase          bool `json:"ignore_case"`
 }
 
-// Finder looks through a tree.
+// Finder searches a tree.
 type Finder struct {
 	Tree *Tree
-	// Run runs a program on the tree, which cannot write, for so long and with
-	// so much output at most. Exit 1 is no error. Nil runs none.
+	// Run runs a program on the tree, without write access, with a limit of time and of output.
+	// Exit 1 is no error. Nil: ripgrep is not used.
 	Run func(ctx context.Context, args []string, limit time.Duration, most int64) ([]byte, error)
-	few int // files that are read sooner than ripgrep is started; 0 means 50
+	few int // number of files that are read faster than ripgrep starts; 0 means 50
 }
 
 // hit is one line that matches.
@@ -50,7 +50,7 @@ type hit struct {
 	text string
 }
 
-// expr returns the regular expression that is looked for.
+// expr returns the query's regular expression.
 func (q Query) expr() (string, *regexp.Regexp, error) {
 	expr := q.Pattern
 	if q.Literal {
@@ -66,7 +66,7 @@ func (q Query) expr() (string, *regexp.Regexp, error) {
 	return expr, re, nil
 }
 
-// SearchText looks through a text instead of a tree.
+// SearchText searches a text instead of a tree.
 func SearchText(text string, q Query) (string, error) {
 	_, re, err := q.expr()
 	if err != nil {
@@ -111,7 +111,7 @@ func (s Finder) Search(ctx context.Context, q Query) (string, error) {
 		if f.more || ctx.Err() != nil {
 			break
 		}
-		_ = s.look(&f, name, re) // one that cannot be read has no match
+		_ = s.look(&f, name, re) // an unreadable file has no match
 	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errSearchTime) {
 		return "", cause
@@ -124,14 +124,14 @@ func (s Finder) Search(ctx context.Context, q Query) (string, error) {
 	return text, nil
 }
 
-// unsearched is what a search left out.
+// unsearched describes the files that a search skipped.
 type unsearched struct {
-	secret int      // files that agents are not shown
-	large  []string // names of the first that are too large
-	more   int      // others of those
+	secret int      // hidden files
+	large  []string // names of the first files that are too large
+	more   int      // number of further ones
 }
 
-// String has a line for each reason, without a newline at the end.
+// String returns a line for each reason, without a newline at the end.
 func (u unsearched) String() string {
 	text := ""
 	if u.secret > 0 {
@@ -147,8 +147,7 @@ func (u unsearched) String() string {
 	return text
 }
 
-// names returns the files that are to be searched, in the order of a walk.
-// It says which of them are left out.
+// names returns the files to search, in the order of a walk, and the skipped ones.
 func (s Finder) names(ctx context.Context, q Query) (names []string, skipped unsearched, _ error) {
 	err := s.Tree.Hidden.Walk(s.Tree.Root, q.Path, func(name string, d fs.DirEntry) bool {
 		switch {
@@ -168,23 +167,22 @@ func (s Finder) names(ctx context.Context, q Query) (names []string, skipped uns
 	return names, skipped, err
 }
 
-// isLarge reports whether a file is too large to be searched, whatever of it is
-// on the disk.
+// isLarge reports whether a file is too large to be searched, however little of it is on the
+// disk.
 func isLarge(d fs.DirEntry) bool {
 	info, err := d.Info()
 	return err == nil && info.Size() > maxSearched
 }
 
-// matches gathers the lines that match.
+// matches collects the lines that match.
 type matches struct {
 	hits  []hit
-	files []string       // that have some, in order
-	count map[string]int // of each
+	files []string       // files that have matches, in order
+	count map[string]int // number of matches of each file
 	more  bool           // there may be others
 }
 
-// scan looks through a text. A file of more than a few hits is only counted
-// on.
+// scan searches a text. Of a file with more than a few hits the rest is only counted.
 func (f *matches) scan(name, text string, re *regexp.Regexp) {
 	n, line := 0, 0
 	for l := range strings.Lines(text) {
@@ -210,7 +208,7 @@ func (f *matches) scan(name, text string, re *regexp.Regexp) {
 	f.count[name] = n
 }
 
-// String shows the first hits, and where the others are.
+// String returns the first hits, and the files of the others.
 func (f *matches) String() string {
 	if len(f.hits) == 0 {
 		if f.more {
@@ -250,7 +248,7 @@ func (f *matches) String() string {
 	return b.String()
 }
 
-// cutLine makes a matching line short enough to show.
+// cutLine shortens a matching line.
 func cutLine(text string) string {
 	text = strings.TrimRight(text, "\r\n")
 	if len(text) > maxHitWidth {
@@ -264,8 +262,8 @@ var (
 	errSearchTime = errors.New("the search took too long")
 )
 
-// worth lets ripgrep say which files are worth reading. What matches in them
-// is for [Finder.look] to say, so that the answers are the same without it.
+// worth returns the files that are worth reading, according to ripgrep. Their matches are
+// determined by [Finder.look], so that the results are the same without it.
 func (s Finder) worth(ctx context.Context, expr string, names []string) ([]string, error) {
 	if s.Run == nil || len(names) < cmp.Or(s.few, fewFiles) {
 		return nil, errNoRipgrep
@@ -283,7 +281,7 @@ func (s Finder) worth(ctx context.Context, expr string, names []string) ([]strin
 		size := 0
 		for len(names) > 0 && size < maxNames {
 			args = append(args, "./"+names[0])
-			size += len(names[0]) + 11 // and a pointer
+			size += len(names[0]) + 11 // the name and its pointer
 			names = names[1:]
 		}
 		out, err := s.Run(ctx, args, searchTime, maxOutput)
@@ -297,7 +295,7 @@ func (s Finder) worth(ctx context.Context, expr string, names []string) ([]strin
 	return slices.DeleteFunc(all, func(name string) bool { return !named[name] }), nil
 }
 
-// look searches a file. One that is no text has no match.
+// look searches a file. A binary file has no match.
 func (s Finder) look(f *matches, name string, re *regexp.Regexp) error {
 	file, info, err := s.Tree.openShown(name)
 	if err != nil {

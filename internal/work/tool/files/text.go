@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// encoding is how a file writes characters.
+// encoding is the character encoding of a file.
 type encoding int
 
 // The encodings.
@@ -19,7 +19,7 @@ const (
 	utf8Encoding encoding = iota
 	utf16LE
 	utf16BE
-	latin1 // one byte a character; what is neither UTF-8 nor UTF-16
+	latin1 // one byte per character; files that are neither UTF-8 nor UTF-16
 )
 
 const (
@@ -27,19 +27,18 @@ const (
 	mark16 = '\ufeff'
 )
 
-// errBinary says that a file is no text.
+// errBinary means that a file is binary.
 var errBinary = errors.New("it is a binary file")
 
-// textForm is how a file's text is written down. The zero Form is UTF-8 with
-// plain ends of lines.
+// textForm is the format of a file's text. The zero textForm is UTF-8 with plain line endings.
 type textForm struct {
 	Code encoding
 	BOM  bool // it begins with a byte order mark
 	CRLF bool // every line ends with CR and LF
 }
 
-// decodeText returns a file's text, without mark and with plain ends of lines, and
-// the form that [Form.Write] needs to give the very same bytes back.
+// decodeText returns a file's text, without mark and with plain line endings, and the format
+// with which [textForm.Write] restores the same bytes.
 func decodeText(data []byte) (string, textForm, error) {
 	s, f, err := decodeBytes(data)
 	if err != nil {
@@ -48,7 +47,7 @@ func decodeText(data []byte) (string, textForm, error) {
 	if n := strings.Count(s, "\n"); n > 0 && strings.Count(s, "\r\n") == n {
 		f.CRLF, s = true, strings.ReplaceAll(s, "\r\n", "\n")
 	}
-	if f.Code == utf16LE || f.Code == utf16BE { // half a character would not come back
+	if f.Code == utf16LE || f.Code == utf16BE { // half a character could not be restored
 		if back, err := f.Write(s); err != nil || !bytes.Equal(back, data) {
 			return "", textForm{}, errBinary
 		}
@@ -81,7 +80,7 @@ func decodeBytes(data []byte) (string, textForm, error) {
 	return string(s), textForm{Code: latin1}, nil
 }
 
-// isControl reports whether a byte does not belong into a text.
+// isControl reports whether a byte is not allowed in a text.
 func isControl(b byte) bool {
 	return b < ' ' && !bytes.ContainsRune([]byte("\t\n\v\f\r\x1b\b\a"), rune(b)) || b == 0x7f
 }
@@ -99,8 +98,8 @@ func decodeUTF16(data []byte, order binary.ByteOrder) (string, error) {
 	return string(utf16.Decode(units)), nil
 }
 
-// plain returns a text as [decodeText] would give it in this form, whatever ends of
-// lines who wrote it used.
+// plain returns a text as [decodeText] would return it in this format, whatever its line
+// endings.
 func (f textForm) plain(s string) string {
 	if f.CRLF {
 		return strings.ReplaceAll(s, "\r\n", "\n")
@@ -108,8 +107,8 @@ func (f textForm) plain(s string) string {
 	return s
 }
 
-// Write returns the bytes of a text in the form, or says what the form cannot
-// hold.
+// Write returns the bytes of a text in the format, or an error if the format cannot represent
+// it.
 func (f textForm) Write(s string) ([]byte, error) {
 	if f.CRLF {
 		s = strings.ReplaceAll(s, "\n", "\r\n")
@@ -155,7 +154,7 @@ func encodeLatin1(s string) ([]byte, error) {
 	return data, nil
 }
 
-// String says what is not plain about the form, empty where all is.
+// String describes how the format differs from the zero format, or returns "".
 func (f textForm) String() string {
 	var parts []string
 	switch f.Code {

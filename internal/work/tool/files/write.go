@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
-const maxFile = 8 << 20 // bytes of a file that is read whole, edited or written
+const maxFile = 8 << 20 // bytes of a file that is read completely, edited or written
 
 func lines(text string) int {
 	n := strings.Count(text, "\n")
@@ -25,7 +25,7 @@ func lines(text string) int {
 	return n
 }
 
-// document is a file that was read whole.
+// document is a file that was read completely.
 type document struct {
 	text string
 	form textForm
@@ -33,12 +33,12 @@ type document struct {
 	mode fs.FileMode
 }
 
-// load reads a file of text.
+// load reads a text file.
 func (t *Tree) load(name string) (document, error) {
 	return t.whole(name, t.open)
 }
 
-// whole reads all of a file, which is opened so.
+// whole reads all of a file, which it opens with the given function.
 func (t *Tree) whole(name string, open func(string) (*os.File, fs.FileInfo, string, error)) (document, error) {
 	f, info, at, err := open(name)
 	if err != nil {
@@ -64,7 +64,7 @@ func (t *Tree) whole(name string, open func(string) (*os.File, fs.FileInfo, stri
 	return d, nil
 }
 
-// all reads a file of about so many bytes to its end.
+// all reads a file of about size bytes to its end.
 func all(r io.Reader, size int64) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(int(size) + bytes.MinRead)
@@ -72,7 +72,7 @@ func all(r io.Reader, size int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// writes says why a role may not write a file.
+// writes returns why a role may not write a file.
 func (t *Tree) writes(name string) error {
 	if !t.Writes {
 		return refuse("role.reads", "this role may only read; nothing was changed")
@@ -83,7 +83,7 @@ func (t *Tree) writes(name string) error {
 	return nil
 }
 
-// Write makes or replaces a file. One that was there keeps its mode and form.
+// Write creates or replaces a file. An existing one keeps its mode and format.
 func (t *Tree) Write(name, content string) (string, error) {
 	if err := t.writes(name); err != nil {
 		return "", err
@@ -101,7 +101,7 @@ func (t *Tree) Write(name, content string) (string, error) {
 	}
 	content = strings.TrimPrefix(content, "\ufeff")
 	data, err := d.form.Write(d.form.plain(content))
-	if err != nil { // the whole of it is new, so it may be UTF-8 from now on
+	if err != nil { // all of it is new, so it may be UTF-8 from now on
 		d.form = textForm{CRLF: d.form.CRLF}
 		if data, err = d.form.Write(d.form.plain(content)); err != nil {
 			return "", err
@@ -125,8 +125,8 @@ func (t *Tree) Write(name, content string) (string, error) {
 	return fmt.Sprintf("replaced %s: %d lines%s\n%s", name, lines(content), note, unified(d.text, d.form.plain(content), maxDiff)), nil
 }
 
-// replaced returns the file whose place a new one takes, if there is one. Links
-// are not written through.
+// replaced returns the file that a new one replaces, if there is one. Links are not written
+// through.
 func (t *Tree) replaced(name string) (d document, old bool, err error) {
 	info, err := t.Root.Lstat(name)
 	switch {
@@ -140,15 +140,15 @@ func (t *Tree) replaced(name string) (d document, old bool, err error) {
 	case !info.Mode().IsRegular():
 		return d, false, fmt.Errorf("%s is not a file but a %s", name, kind(info.Mode()))
 	}
-	if d, err = t.whole(name, t.openFile); err != nil { // what cannot be read was not shown either
+	if d, err = t.whole(name, t.openFile); err != nil { // an unreadable file was not shown either
 		d = document{data: d.data}
 	}
 	d.mode = info.Mode().Perm()
 	return d, true, nil
 }
 
-// put puts a whole file in place at once; was is what it is made from, nil
-// for a new one. Other names of the old file keep what it was.
+// put replaces a file atomically; was is its previous version, nil for a new one. Other hard
+// links of the old file keep their contents.
 func (t *Tree) put(name string, data []byte, was *document) error {
 	mode := fs.FileMode(0o644)
 	var old []byte
@@ -171,9 +171,9 @@ func (t *Tree) put(name string, data []byte, was *document) error {
 	return nil
 }
 
-// place returns the directory in which a file is written, which the caller
-// closes unless it is the root, and its name there. A link within the tree
-// stays: where it leads is written, if that may be.
+// place returns the directory in which a file is written, which the caller closes unless it is
+// the root, and its name there. A link within the tree stays: its target is written, if that
+// is allowed.
 func (t *Tree) place(name string, was *document) (dir *os.Root, base string, err error) {
 	if dir, err = t.home(name, was == nil); err != nil {
 		return nil, "", err
@@ -196,7 +196,7 @@ func (t *Tree) place(name string, was *document) (dir *os.Root, base string, err
 	return dir, base, nil
 }
 
-// target returns the file to which a link leads.
+// target returns the file to which a link points.
 func (t *Tree) target(name string) (string, error) {
 	at := path.Clean(t.follow(name))
 	if info, err := t.Root.Lstat(at); err != nil || !info.Mode().IsRegular() {
@@ -216,7 +216,7 @@ func (t *Tree) shut(dir *os.Root, err error) error {
 	return errors.Join(err, dir.Close())
 }
 
-// isUnchanged reports whether a file is what it was a moment ago.
+// isUnchanged reports whether a file still has the given contents.
 func isUnchanged(dir *os.Root, base string, old []byte) bool {
 	if old == nil {
 		return true
@@ -238,9 +238,9 @@ func isUnchanged(dir *os.Root, base string, old []byte) bool {
 	}
 }
 
-// home opens the directory that a file is to be written in, wherever links
-// lead, after it looked at where that really is. It makes what is missing of
-// it. The root is not opened a second time.
+// home opens the directory in which a file is to be written, wherever links lead, after
+// checking its real path. It creates missing directories. The root is not opened a second
+// time.
 func (t *Tree) home(name string, made bool) (*os.Root, error) {
 	parent, rest := path.Dir(name), ""
 	if parent == "." {
@@ -274,8 +274,8 @@ func closed(dir *os.Root, err error) error {
 	return nil
 }
 
-// checkRealPath says why what is in an open directory may not be written, by where the
-// directory really lies.
+// checkRealPath returns why files in an open directory may not be written, by the directory's
+// real path.
 func (t *Tree) checkRealPath(dir *os.Root, name, rest string) error {
 	f, err := dir.OpenFile(".", reads, 0)
 	if err != nil {

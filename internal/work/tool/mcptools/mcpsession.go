@@ -20,11 +20,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// maxStarts is how often a server is started in a session: one that died may
-// try again once.
+// maxStarts limits how often a server is started in a session: one that died is started once
+// more.
 const maxStarts = 2
 
-// mcpSession is a server as one session has it.
+// mcpSession is a server in one session.
 type mcpSession struct {
 	servers  *Servers
 	declared declare.Server
@@ -32,25 +32,25 @@ type mcpSession struct {
 	env      tool.Env
 	life     context.Context //nolint:containedctx // a server lives longer than the call that starts it
 
-	mu      sync.Mutex // held while a call is made: one at a time
+	mu      sync.Mutex // locked during a call: one at a time
 	session *mcp.Session
 	process *sandbox.Process
-	way     *egress.Gateway // out of the sandbox; nil: there is none
+	way     *egress.Gateway // network gateway of the sandbox; nil: none
 	starts  int
 }
 
-// reached returns which hosts the server asked for since it was last called.
+// reached returns the hosts that the server requested since the last call.
 func (l *mcpSession) reached() []egress.DecisionCount {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.way.TakeDecisions()
 }
 
-// its begins the names of the server's tools in the book.
+// its returns the prefix of the server's tools in the trust store.
 func (l *mcpSession) its() string { return l.declared.Key() + "/" }
 
-// agreed returns the tools that somebody agreed to, in the order of their
-// names. A server that was never met is met now.
+// agreed returns the trusted tools, in the order of their names. A server that was never
+// probed is probed now.
 func (l *mcpSession) agreed(ctx context.Context) ([]mcp.Tool, error) {
 	items, met, err := l.servers.Book.AgreedItems(l.servers.Root, l.its())
 	if err != nil {
@@ -77,8 +77,7 @@ func (l *mcpSession) agreed(ctx context.Context) ([]mcp.Tool, error) {
 	return tools, nil
 }
 
-// meet asks the server for its tools, and says how each stands. The caller has
-// the lock.
+// meet asks the server for its tools, and returns the trust of each. The caller has the lock.
 func (l *mcpSession) meet(ctx context.Context) ([]trust.ItemState, error) {
 	tools, refused, err := l.tools(ctx)
 	if err != nil {
@@ -94,8 +93,7 @@ func (l *mcpSession) meet(ctx context.Context) ([]trust.ItemState, error) {
 	return l.servers.Book.TrustOnFirstUse(ctx, l.servers.Root, l.its(), items)
 }
 
-// tools lists the server's tools, in a new connection where the last one is
-// gone.
+// tools lists the server's tools, in a new connection if the last one is gone.
 func (l *mcpSession) tools(ctx context.Context) ([]mcp.Tool, []mcp.RefusedTool, error) {
 	for {
 		if err := l.open(ctx); err != nil {
@@ -109,7 +107,7 @@ func (l *mcpSession) tools(ctx context.Context) ([]mcp.Tool, []mcp.RefusedTool, 
 	}
 }
 
-// call makes a call of a tool as it was agreed to.
+// call calls a tool in its trusted form.
 func (l *mcpSession) call(ctx context.Context, t mcp.Tool, input json.RawMessage) (mcp.Result, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,7 +131,7 @@ func (l *mcpSession) call(ctx context.Context, t mcp.Tool, input json.RawMessage
 	return r, err
 }
 
-// left says whether the server is started again.
+// left describes whether the server is started again.
 func (l *mcpSession) left() string {
 	if l.starts < maxStarts {
 		return "the next call starts it again"
@@ -168,8 +166,8 @@ func (l *mcpSession) open(ctx context.Context) error {
 			s.Headers.Set(name, value)
 		}
 	}
-	// It lives as long as the session of the agent; that it begins is waited
-	// for only as long as the call.
+	// It lives as long as the session of the agent; its start is waited for only as long as the
+	// call.
 	life, stop := context.WithCancelCause(l.life)
 	began := context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })
 	session, err := mcp.Dial(life, s) //nolint:contextcheck // it lives on when the call has ended
@@ -185,22 +183,22 @@ func (l *mcpSession) open(ctx context.Context) error {
 	return nil
 }
 
-// unchanged says why a server is not started: the files that it runs are not in
-// the worktree what they were in the repository.
+// unchanged returns why a server is not started: the files that it runs differ in the worktree
+// from those in the repository.
 func (l *mcpSession) unchanged() error {
 	root, err := os.OpenRoot(l.env.Dir)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // only read
+	defer func() { _ = root.Close() }() // it was opened for reading only
 	if l.declared.Text(root) != l.servers.Text[l.declared.Name] {
 		return errors.New("refused, not started: the files that it runs are not those that a person trusted")
 	}
 	return nil
 }
 
-// start starts the server's program in the sandbox. It sees the worktree as the
-// agent's commands do, and may write to it only where that was declared.
+// start starts the server's program in the sandbox. It sees the same worktree as the agent's
+// commands, and may write to it only if that was declared.
 func (l *mcpSession) start(life context.Context, d declare.Server) (io.ReadWriteCloser, error) {
 	if l.env.Box == nil {
 		return nil, errors.New("there is no sandbox to run it in")
@@ -214,7 +212,8 @@ func (l *mcpSession) start(life context.Context, d declare.Server) (io.ReadWrite
 		vars = sandbox.QuietEnv()
 	}
 	c := sandbox.Command{
-		Args: args, Dir: l.env.Dir, Env: append(slices.Clone(vars), d.Env...), Readable: l.env.Readable, Mark: l.env.Mark, // and a /tmp of its own
+		// and its own /tmp
+		Args: args, Dir: l.env.Dir, Env: append(slices.Clone(vars), d.Env...), Readable: l.env.Readable, Mark: l.env.Mark,
 	}
 	if l.set != nil {
 		var err error
@@ -242,7 +241,7 @@ func (l *mcpSession) start(life context.Context, d declare.Server) (io.ReadWrite
 	return p, err
 }
 
-// drop lets go of a server that is gone.
+// drop releases a server that is gone.
 func (l *mcpSession) drop() {
 	if l.session != nil {
 		l.session.Close()

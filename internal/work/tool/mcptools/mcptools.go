@@ -1,12 +1,10 @@
-// Package mcptools offers agents the tools of servers that speak the Model
-// Context Protocol.
+// Package mcptools offers agents the tools of servers that use the Model Context Protocol.
 //
-// An agent is told about a tool what somebody agreed to, and that stays the same
-// however the server is: a server is started, in the sandbox, when one of its
-// tools is called first. Before each call it says again what its tools are; one
-// that says something else of a tool than was agreed to is not called. Each call
-// is judged by the policy, and what comes back is data of a stranger's, fenced
-// and marked.
+// An agent receives the descriptions of tools that a person trusted, and those stay the same
+// whatever the server's state: a server is started, in the sandbox, when one of its tools is
+// called first. Before each call it lists its tools again; a tool whose description differs
+// from the trusted one is not called. Each call is judged by the policy, and its result is
+// untrusted data, fenced and marked.
 package mcptools
 
 import (
@@ -32,32 +30,29 @@ import (
 
 const (
 	maxOffered = 128 // tools of all servers together
-	maxNamed   = 64  // bytes of a tool's name, as providers take it
+	maxNamed   = 64  // bytes of a tool's name, the limit of providers
 	maxAsked   = 4_000
-	shown      = 16_000 // bytes of a result that the model sees
+	shown      = 16_000 // bytes of a result for the model
 )
 
-// Servers are the servers that agents of a run may use. They may be used by
-// many goroutines.
+// Servers are the servers for the agents of a run. They may be used by many goroutines.
 type Servers struct {
-	List []declare.Server  // that are trusted
-	Text map[string]string // what each would run, when that was looked at; by name
-	Root string            // the repository, as the book knows it
+	List []declare.Server  // trusted servers
+	Text map[string]string // each server's command when it was trusted; by name
+	Root string            // the repository's name in the trust store
 	Book *trust.Store
-	Env  func(string) string // variables of the user
-	Say  func(string)        // what somebody should know; may be nil
+	Env  func(string) string // the user's environment variables
+	Say  func(string)        // receives messages for people; may be nil
 
-	// Way returns a way out of the sandbox to these hosts and presets; nil:
-	// there is none.
+	// Way returns a network gateway to these hosts and presets; nil: there is none.
 	Way func(names []string) (*egress.Gateway, error)
 
 	mu  sync.Mutex
-	out map[string]bool // servers that could not be met in this run
+	out map[string]bool // servers that could not be probed in this run
 }
 
-// Join adds the tools of the servers that a role has to a set, whose
-// environment is e, and returns what ends the servers. A server that cannot be
-// used takes nothing from the set.
+// Join adds the tools of a role's servers to a set, whose environment is e, and returns a
+// function that ends the servers. A failing server adds no tools.
 func (s *Servers) Join(ctx context.Context, set *tool.Set, role nexus.Role, e tool.Env) (done func()) {
 	if s == nil {
 		return func() {}
@@ -96,8 +91,8 @@ func (s *Servers) Join(ctx context.Context, set *tool.Set, role nexus.Role, e to
 	}
 }
 
-// left reports whether a server is left out, and leaves it out of the rest of
-// the run where there is an error: nobody waits for it in each session.
+// left reports whether a server is skipped. With an error it is skipped for the rest of the
+// run, so that no later session waits for it.
 func (s *Servers) left(name string, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,8 +113,8 @@ func (s *Servers) say(text string) {
 	}
 }
 
-// toolName returns the name of a server's tool for models: of the characters that
-// all providers take, and short enough.
+// toolName returns the name of a server's tool for models: with only characters that all
+// providers accept, and short enough.
 func toolName(server, tool string) string {
 	name := "mcp__" + server + "__" + tool
 	plain := regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(name, "_")
@@ -130,7 +125,7 @@ func toolName(server, tool string) string {
 	return plain
 }
 
-// tool returns a server's tool as agents have it.
+// tool returns a server's tool as an agent's tool.
 func (l *mcpSession) tool(name string, t mcp.Tool) tool.Tool {
 	about := strings.TrimSpace(t.Title + "\n" + t.Description)
 	if l.env.Mask != nil {
@@ -148,7 +143,7 @@ func (l *mcpSession) tool(name string, t mcp.Tool) tool.Tool {
 	}
 }
 
-// run makes a call once the policy, or a person, allows it.
+// run makes a call after the policy, or a person, allowed it.
 func (l *mcpSession) run(ctx context.Context, t mcp.Tool, input json.RawMessage) (tool.Output, error) {
 	what := policy.ServerToolName(l.declared.Name, t.Name)
 	d := policy.ServerTool(l.declared.Name, t.Name, l.env.Rules)
@@ -179,8 +174,8 @@ func (l *mcpSession) writes() bool {
 	return l.declared.Writes && l.declared.Command != "" && l.env.Writes && l.env.Rule == nil
 }
 
-// ProbeServer begins to talk to a server, and returns how many tools it has and the
-// names of those that somebody has to agree to.
+// ProbeServer connects to a server, and returns the number of its tools and the names of those
+// that need a person's trust.
 func (s *Servers) ProbeServer(ctx context.Context, d declare.Server, e tool.Env) (tools int, open []string, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(errOver)

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// New returns a worker without a wall over a repository of a user's that has one
+// New returns a worker without a sandbox, for a user's repository with one
 // file, named bad, and the user's commit of it. The worker ends with the test.
 func New(tb testing.TB, gates ...gate.Gate) (s *worker.Worker, base string, user git.Repo) {
 	tb.Helper()
@@ -57,8 +57,8 @@ func New(tb testing.TB, gates ...gate.Gate) (s *worker.Worker, base string, user
 	return s, gittest.Run(tb, dir, "rev-parse", "HEAD"), user
 }
 
-// Commit returns a commit with files beside those of another, as an attempt of a
-// worker's run r would leave it, and its tree.
+// Commit returns a commit that adds files to those of another commit, in the form of an
+// attempt in a worker's run r, and its tree.
 func Commit(tb testing.TB, s *worker.Worker, id nexus.AttemptID, from string, files map[string]string) (commit, tree string) {
 	tb.Helper()
 	w, err := s.Trees.Add(tb.Context(), "r", id, from)

@@ -1,5 +1,5 @@
-// Package jsonlines reads JSON so that each value knows its line, and what a person
-// got wrong in it is said with the line and what to do.
+// Package jsonlines parses JSON with the line of each value, so that a person's mistakes are
+// reported with their line and a correction.
 package jsonlines
 
 import (
@@ -12,26 +12,26 @@ import (
 	"unicode/utf8"
 )
 
-const maxDepth = 64 // of JSON
+const maxDepth = 64 // nesting limit of JSON
 
-// Node is a value of a JSON file, with the line that it ends or, if it has
-// others in it, starts on.
+// Node is a value of a JSON file. Its line is the one on which it ends or, for an array or
+// object, starts.
 type Node struct {
 	Line   int
 	Kind   byte   // one of { [ s n b 0
-	Text   string // of a string, a number, true or false
+	Text   string // text of a string or a number, or true or false
 	Fields []Field
 	Items  []*Node
 }
 
-// Field is one of an object.
+// Field is a field of an object.
 type Field struct {
 	Name  string
 	Line  int
 	Value *Node
 }
 
-// Get returns the value of a field, nil where it is missing or null.
+// Get returns the value of a field, nil if it is missing or null.
 func (n *Node) Get(name string) *Node {
 	if n == nil {
 		return nil
@@ -44,8 +44,7 @@ func (n *Node) Get(name string) *Node {
 	return nil
 }
 
-// Empty reports whether a value says nothing: it is what a tool writes where
-// there is nothing to say.
+// Empty reports whether a value is empty, as tools write it for missing data.
 func (n *Node) Empty() bool {
 	switch n.Kind {
 	case '{':
@@ -63,14 +62,14 @@ func (n *Node) Empty() bool {
 	}
 }
 
-// Mistake is something that is wrong with a file.
+// Mistake is a mistake in a file.
 type Mistake struct {
-	Line int // 0 where none is known
+	Line int // 0 if unknown
 	Text string
 }
 
-// Parse reads JSON. Keys that are there twice are mistakes. Without a value, there
-// is at least one mistake.
+// Parse parses JSON. Duplicate keys are mistakes. Without a value, there is at least one
+// mistake.
 func Parse(text string) (*Node, []Mistake) {
 	data := bytes.TrimPrefix([]byte(text), []byte("\ufeff"))
 	if !utf8.Valid(data) {
@@ -87,7 +86,7 @@ func Parse(text string) (*Node, []Mistake) {
 	return n, r.mistakes
 }
 
-// broken says what is wrong with text that is no JSON, and on which line.
+// broken returns the mistake in invalid JSON, and its line.
 func broken(data []byte, err error) (line int, what string) {
 	e, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {
@@ -116,16 +115,16 @@ func broken(data []byte, err error) (line int, what string) {
 	}
 }
 
-// reader reads JSON that is known to be well-formed.
+// reader reads valid JSON.
 type reader struct {
 	data     []byte
 	in       *json.Decoder
 	offset   int64
-	line     int // of offset
+	line     int // line at offset
 	mistakes []Mistake
 }
 
-// at returns the line of what was read last.
+// at returns the line of the last token.
 func (r *reader) at() int {
 	end := r.in.InputOffset()
 	r.line += bytes.Count(r.data[r.offset:end], []byte("\n"))
@@ -153,7 +152,7 @@ func (r *reader) value(depth int) *Node {
 			}
 			n.Items = append(n.Items, item)
 		}
-		_, _ = r.in.Token() // its end, which is there
+		_, _ = r.in.Token() // its end, which exists
 	case string:
 		n.Kind, n.Text = 's', v
 	case json.Number:
@@ -173,7 +172,7 @@ func (r *reader) object(n *Node, depth int) *Node {
 		t, err := r.in.Token()
 		name, ok := t.(string)
 		if err != nil || !ok {
-			return nil // it is well-formed
+			return nil // it is valid
 		}
 		f := Field{Name: name, Line: r.at()}
 		if seen[name] {
@@ -185,11 +184,11 @@ func (r *reader) object(n *Node, depth int) *Node {
 		}
 		n.Fields = append(n.Fields, f)
 	}
-	_, _ = r.in.Token() // its end, which is there
+	_, _ = r.in.Token() // its end, which exists
 	return n
 }
 
-// In is an object with a value in its only field.
+// In returns an object with n as its only field.
 func In(name string, n *Node) *Node {
 	return &Node{Line: n.Line, Kind: '{', Fields: []Field{{name, n.Line, n}}}
 }

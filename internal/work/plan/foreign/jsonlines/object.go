@@ -10,20 +10,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/spelling"
 )
 
-// Object reads the fields of a JSON object that is a task or a file. What a
-// field may be is said where it is asked for.
+// Object reads the fields of a JSON object that is a task or a file. The callers of its
+// methods define the type of each field.
 type Object struct {
 	*Node
 
-	Name  string // of the task; empty for the file
+	Name  string // name of the task; empty for the file
 	notes Notes
-	known []string // fields that were asked for
+	known []string // fields that were requested
 }
 
-// Notes take what is to be said about a file.
+// Notes receives the remarks about a file.
 type Notes interface {
-	Wrong(line int, text string)           // a mistake, and what to do
-	Lost(line int, item, what, why string) // what has no place
+	Wrong(line int, text string)           // a mistake, with its correction
+	Lost(line int, item, what, why string) // data that has no field
 }
 
 // NewObject returns the fields of a value, which must be an object.
@@ -35,10 +35,10 @@ func NewObject(n *Node, what string, notes Notes) (*Object, bool) {
 	return &Object{Node: n, notes: notes}, true
 }
 
-// Known are fields of which nothing is to be said.
+// Known marks fields as known, so that there is no remark about them.
 func (o *Object) Known(names ...string) { o.known = append(o.known, names...) }
 
-// is says what a value is, for people.
+// is returns the type of a value, for people.
 func (n *Node) is() string {
 	switch n.Kind {
 	case '{':
@@ -56,7 +56,8 @@ func (n *Node) is() string {
 	}
 }
 
-// Field returns the first of some fields that is there; they are one under several names.
+// Field returns the first existing field of some names; they are alternative names of one
+// field.
 func (o *Object) Field(names ...string) *Node {
 	o.known = append(o.known, names...)
 	for _, name := range names {
@@ -67,7 +68,7 @@ func (o *Object) Field(names ...string) *Node {
 	return nil
 }
 
-// Want notes that a field is not what it must be.
+// Want records that a field has the wrong type.
 func (o *Object) Want(n *Node, name, what string) {
 	of := ""
 	if o.Name != "" {
@@ -76,7 +77,7 @@ func (o *Object) Want(n *Node, name, what string) {
 	o.notes.Wrong(n.Line, fmt.Sprintf("%q%s is %s; write %s", name, of, n.is(), what))
 }
 
-// Text returns a text; a number is one as well.
+// Text returns a text; a number is converted to a text.
 func (o *Object) Text(names ...string) string {
 	n := o.Field(names...)
 	switch {
@@ -104,7 +105,7 @@ func (o *Object) Flag(names ...string) bool {
 	}
 }
 
-// Number returns a whole number that is not negative.
+// Number returns a non-negative integer.
 func (o *Object) Number(names ...string) int {
 	n := o.Field(names...)
 	if n == nil {
@@ -118,7 +119,7 @@ func (o *Object) Number(names ...string) int {
 	return int(f)
 }
 
-// List returns the items of a list; a text alone is a list of its lines.
+// List returns the items of a list; a single text is a list of its lines.
 func (o *Object) List(names ...string) []*Node {
 	n := o.Field(names...)
 	switch {
@@ -140,8 +141,8 @@ func (o *Object) List(names ...string) []*Node {
 	}
 }
 
-// Texts returns the texts of a list. An item that is an object says what it
-// is in one of its fields.
+// Texts returns the texts of a list. An item that is an object has its text in one of its
+// fields.
 func (o *Object) Texts(names ...string) []string {
 	var out []string
 	for _, n := range o.List(names...) {
@@ -164,8 +165,8 @@ func (o *Object) Texts(names ...string) []string {
 	return out
 }
 
-// Rest says what nobody asked for. A field that is almost the name of one that
-// is missing is a mistake.
+// Rest adds remarks about unknown fields. A field whose name is similar to a missing one is a
+// mistake.
 func (o *Object) Rest() {
 	for _, f := range o.Fields {
 		if slices.Contains(o.known, f.Name) {
@@ -181,7 +182,7 @@ func (o *Object) Rest() {
 	}
 }
 
-// meant returns the missing field that a name is almost.
+// meant returns the missing field whose name is similar.
 func (o *Object) meant(name string) string {
 	const shortest, farthest = 5, 2
 	for _, known := range o.known {
