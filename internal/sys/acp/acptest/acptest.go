@@ -1,6 +1,6 @@
-// Package acptest is an agent of the Agent Client Protocol for tests, on the
-// agent's side of the Go SDK: an implementation of the protocol that is not ours
-// checks what we send. A test's own program plays it.
+// Package acptest is an agent of the Agent Client Protocol for tests. It uses the agent's side of
+// the Go SDK, so an independent implementation of the protocol checks our messages. A test binary
+// runs as this agent.
 package acptest
 
 import (
@@ -49,7 +49,7 @@ import (
 // a conversation in its home.
 const Var = "NEXUS_ACP_TEST"
 
-// Main plays the agent where the environment says so, and reports whether it did.
+// Main runs as the agent if the environment variable is set, and reports whether it did.
 func Main() bool {
 	play, ok := os.LookupEnv(Var)
 	if !ok {
@@ -77,18 +77,18 @@ func Main() bool {
 }
 
 type agent struct {
-	sdk.Agent // answers that it can nothing else
+	sdk.Agent // refuses all other methods
 
 	able    string
 	prompts []string
 	home    string
 	conn    *sdk.AgentSideConnection
 	in      bool   // it is logged in
-	dir     string // where it works
+	dir     string // working directory
 	calls   int
 	usage   *sdk.Usage
 
-	started   chan struct{} // closed when conn is there
+	started   chan struct{} // closed when conn is set
 	cancelled chan struct{}
 }
 
