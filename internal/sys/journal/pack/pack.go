@@ -1,10 +1,10 @@
-// Package pack writes and reads a run as one file, to be taken to another
-// machine: its events, the data that they name, and its commits.
+// Package pack writes and reads a run as one file, for transport to another machine: its events,
+// their blobs, and its commits.
 //
-// The file is a tar archive with these members in this order: manifest.json,
-// events.jsonl, blobs/HASH for each blob, and objects.bundle where the run made
-// commits. Nothing is ever written under a name that a file holds: a member with
-// any other name, of any other type or out of order makes the file unreadable.
+// The file is a tar archive with these members in this order: manifest.json, events.jsonl,
+// blobs/HASH for each blob, and objects.bundle if the run made commits. Names in the file are
+// never used as paths: a member with any other name, of any other type or out of order is an
+// error.
 package pack
 
 import (
@@ -25,18 +25,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// Format is the version of the file that this program writes, and the newest
-// that it reads.
+// Format is the version of the file that this program writes, and the newest that it can read.
 const Format = 1
 
-// Manifest says what a file holds.
+// Manifest describes the content of a file.
 type Manifest struct {
 	Format int               `json:"format"`
 	Run    nexus.RunID       `json:"run"`
-	Base   string            `json:"base"` // commit that the run started from; the repository must have it
+	Base   string            `json:"base"` // commit from which the run started; the repository must have it
 	Events int               `json:"events"`
 	Digest string            `json:"events_sha256"`
-	Refs   map[string]string `json:"refs"` // commits by the ref that keeps each
+	Refs   map[string]string `json:"refs"` // commits by ref
 	Bundle bool              `json:"bundle"`
 }
 
@@ -59,7 +58,7 @@ const (
 	maxBlob     = 1 << 30
 )
 
-// Bad is why a file cannot be read.
+// bad returns the error for a file that cannot be read.
 func bad(why string, args ...any) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: "this is no whole file of nexus journal export: " + fmt.Sprintf(why, args...),
@@ -70,8 +69,7 @@ func bad(why string, args ...any) error {
 // Writer writes a file. Call its methods in order.
 type Writer struct{ tar *tar.Writer }
 
-// NewWriter writes the manifest and the events. It sets what the manifest says
-// of the events.
+// NewWriter writes the manifest and the events. It sets the manifest's fields about the events.
 func NewWriter(w io.Writer, m Manifest, events []journal.PortableEvent) (*Writer, error) {
 	var lines bytes.Buffer
 	for _, e := range events {
