@@ -92,15 +92,15 @@ func NewWriter(w io.Writer, m Manifest, events []journal.PortableEvent) (*Writer
 	return p, p.member(eventsName, int64(lines.Len()), &lines)
 }
 
-// Blob adds a blob.
+// Blob writes a blob.
 func (p *Writer) Blob(hash string, data []byte) error {
 	return p.member(blobPrefix+hash, int64(len(data)), bytes.NewReader(data))
 }
 
-// Bundle adds the commits.
+// Bundle writes the commits.
 func (p *Writer) Bundle(size int64, r io.Reader) error { return p.member(bundleName, size, r) }
 
-// Close ends the file.
+// Close ends the archive.
 func (p *Writer) Close() error { return p.tar.Close() }
 
 func (p *Writer) member(name string, size int64, r io.Reader) error {
@@ -126,7 +126,7 @@ var (
 	isCommit = pattern.Lazy(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
-// Open reads the manifest and the events, and checks them.
+// Open reads and checks the manifest and the events.
 func Open(r io.Reader) (*Reader, error) {
 	p := &Reader{tar: tar.NewReader(r)}
 	if err := p.advance(); err != nil {
@@ -153,7 +153,7 @@ func Open(r io.Reader) (*Reader, error) {
 	return p, err
 }
 
-// parse reads a manifest and refuses what no export writes.
+// parse reads a manifest and refuses values that no export writes.
 func (m *Manifest) parse(data []byte) error {
 	if err := json.Unmarshal(data, m); err != nil {
 		return bad("its manifest is not JSON")
@@ -197,7 +197,7 @@ func parseEvents(lines []byte) ([]journal.PortableEvent, error) {
 	return all, s.Err()
 }
 
-// Blobs hands over each blob, whose content is what its hash says.
+// Blobs calls take for each blob, after checking its hash.
 func (p *Reader) Blobs(take func(hash string, data []byte) error) error {
 	for p.next != nil && strings.HasPrefix(p.next.Name, blobPrefix) {
 		hash := strings.TrimPrefix(p.next.Name, blobPrefix)
@@ -218,8 +218,7 @@ func (p *Reader) Blobs(take func(hash string, data []byte) error) error {
 	return nil
 }
 
-// Bundle hands over the commits, where there are some, and checks that nothing
-// follows.
+// Bundle calls take with the commits, if there are any, and checks that nothing follows.
 func (p *Reader) Bundle(take func(io.Reader) error) error {
 	if p.Manifest.Bundle {
 		if p.next == nil || p.next.Name != bundleName {
@@ -245,7 +244,7 @@ func (p *Reader) Bundle(take func(io.Reader) error) error {
 type counter struct {
 	r   io.Reader
 	n   int64
-	err error // other than the end
+	err error // an error other than the end
 }
 
 func (c *counter) Read(b []byte) (int, error) {
@@ -257,7 +256,7 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// content reads a member that has to come now, and goes to the next.
+// content reads the member that must be next, and advances.
 func (p *Reader) content(name string, most int64) ([]byte, error) {
 	switch {
 	case p.next == nil || p.next.Name != name:
@@ -272,7 +271,7 @@ func (p *Reader) content(name string, most int64) ([]byte, error) {
 	return data, p.advance()
 }
 
-// advance goes to the next member, which must be a plain file.
+// advance reads the next member's header, which must be that of a regular file.
 func (p *Reader) advance() error {
 	h, err := p.tar.Next()
 	switch {
@@ -288,8 +287,8 @@ func (p *Reader) advance() error {
 	return nil
 }
 
-// sparse reports whether a member has holes, which are read as zeros: a few bytes
-// of the file may say that they are a disk full of them.
+// sparse reports whether a member has holes, which are read as zeros: a few bytes in the archive
+// may expand to more than the disk can store.
 func sparse(h *tar.Header) bool {
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
