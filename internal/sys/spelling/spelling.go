@@ -1,5 +1,4 @@
-// Package spelling measures how much two names differ, to suggest the one
-// that somebody meant.
+// Package spelling measures the difference of two names, to suggest the intended one.
 package spelling
 
 import "math"
