@@ -14,7 +14,7 @@ import (
 type Exit struct {
 	Left   string         // its text when it left the terminal; empty: it has ended
 	PID    int            // its process ID
-	Code   int            // its exit code; -1 where a signal killed it
+	Code   int            // its exit code; -1 if a signal killed it
 	Signal syscall.Signal // that signal
 }
 

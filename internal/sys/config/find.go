@@ -96,7 +96,7 @@ func (l *loader) unknown(path []string) error {
 	return fmt.Errorf("unknown key %s", given)
 }
 
-// some lists a few names.
+// some lists the first few names, with the number of the others.
 func some(names []string) string {
 	const most = 6
 	if len(names) > most {

@@ -18,7 +18,7 @@ import (
 // nothing.
 type Grant struct {
 	List     List
-	Upstream func(Target) (*url.URL, error) // see [Proxy]
+	Upstream func(Target) (*url.URL, error) // selects an upstream proxy, see [Proxy]
 	Gates    []string                       // names of the gates with access
 	Roles    []string                       // roles of the agents with access
 }
@@ -84,7 +84,7 @@ func (w *Gateway) TryHosts(ctx context.Context) []Decision {
 	return all
 }
 
-// Serve is [Proxy.Serve].
+// Serve serves connections until ctx ends, see [Proxy.Serve].
 func (w *Gateway) Serve(ctx context.Context, l net.Listener) { w.proxy.Serve(ctx, l) }
 
 // Reaches reports whether a URL's host and port are on the list. The nil Gateway reaches nothing.

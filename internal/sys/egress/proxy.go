@@ -42,7 +42,7 @@ type Proxy struct {
 	Upstream func(Target) (*url.URL, error)
 
 	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)   // nil: the host's resolver
-	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error) // nil dials
+	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error) // nil: a direct connection
 	Own     func(netip.Addr) bool                                          // whether it belongs to this machine; nil: looked up
 }
 

@@ -80,8 +80,8 @@ func hasStatus(err error, codes ...int) bool {
 	return ok && slices.Contains(codes, e.code)
 }
 
-// pages reads the pages of a list, at most so many, and reports whether there are more. A short
-// page may not be the last: a forge removes the entries that the reader must not see.
+// pages reads at most `most` pages of a list, and reports whether there are more. A short page may
+// not be the last: a forge removes the entries that the reader must not see.
 func pages[T any](ctx context.Context, c Client, r Ref, path string, most int, visit func(T) error) (more bool, err error) {
 	page := "1"
 	for range most {

@@ -18,9 +18,8 @@ type ListedIssue struct {
 	Labels []string
 }
 
-// List returns the open issues of a project, the newest first, at most so many, and the number of
-// issues by authors outside of the project, which are left out. GitLab shows membership only to a
-// token.
+// List returns at most `most` open issues of a project, the newest first, and the number of issues
+// by authors outside of the project, which are left out. GitLab shows membership only to a token.
 func (c Client) List(ctx context.Context, r Ref, most int) (all []ListedIssue, others int, err error) {
 	if r.Kind == GitLab {
 		return c.listGitLab(ctx, r, most)

@@ -20,9 +20,9 @@ type HistoryCommit struct {
 // maxHistory limits the bytes that are read of the history; older commits are left out.
 const maxHistory = 64 << 20
 
-// History returns the last commits of a history, the newest first, at most so many. Merges are
-// left out, because the merged commits are in the history themselves. It reads only so many
-// commits, whatever they changed.
+// History returns at most `most` commits of a history, the newest first. Merges are left out,
+// because the merged commits are in the history themselves. It does not read further commits,
+// however small the returned ones are.
 func (r Repo) History(ctx context.Context, commit string, most int) ([]HistoryCommit, error) {
 	if !IsObjectID(commit) {
 		return nil, fmt.Errorf("history of %q: it is not the name of a commit", commit)

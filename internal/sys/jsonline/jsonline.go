@@ -19,7 +19,7 @@ type Reader struct {
 	err  error
 }
 
-// NewReader returns a reader of lines with at most so many bytes.
+// NewReader returns a reader of lines with at most `most` bytes.
 func NewReader(r io.Reader, most int) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, 64<<10), most: most}
 }

@@ -37,7 +37,7 @@ func Estimate(r Request) int64 {
 // bytesPerToken is the estimated bytes per token, a little below the usual number.
 const bytesPerToken = 3
 
-// Tokens estimates the tokens of a text of so many bytes.
+// Tokens estimates the number of tokens in a text with this number of bytes.
 func Tokens(bytes int64) int64 { return (bytes + bytesPerToken - 1) / bytesPerToken }
 
 // EstimateUsage returns the usage of a call for which the provider has reported u so far, before

@@ -188,9 +188,9 @@ func (p *Prices) Services() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// RateAt returns the rate of a call with a prompt of so many tokens, at the provider's service
-// tier ("" for its usual one). It returns false if the model has no known price, or the provider
-// no such tier.
+// RateAt returns the rate of a call at the provider's service tier ("" for its usual one); prompt
+// is the number of tokens in its prompt. It returns false if the model has no known price, or the
+// provider no such tier.
 func (p *Prices) RateAt(model, service string, prompt int64, at time.Time) (Rate, bool) {
 	l, _ := p.Find(model)
 	found, ok := Rate{}, false

@@ -1,5 +1,5 @@
 // Package mcp is a client of servers of the Model Context Protocol: programs and services that
-// offer tools. Only this package and mcpserver use the protocol's SDK.
+// offer tools. Except for mcpserver and tests, only this package uses the protocol's SDK.
 //
 // A server is untrusted. Its messages are limited in number and size. Features that it must not
 // use (a model, a person, files) are never offered to it. Its tools are listed before each call,

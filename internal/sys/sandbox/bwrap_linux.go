@@ -53,7 +53,7 @@ func (b *Box) commandArgs(c Command) (args, files []string) {
 		switch m.How {
 		case jail.Show:
 			args = append(args, "--ro-bind-try", from, m.Path)
-		case jail.Bind, jail.Layer: // has no layers, see SupportsLayer
+		case jail.Bind, jail.Layer: // bubblewrap has no layers, see [Box.SupportsLayer]
 			args = append(args, "--bind", from, m.Path)
 		case jail.Link:
 			args = append(args, "--symlink", from, m.Path)

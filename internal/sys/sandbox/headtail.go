@@ -12,7 +12,7 @@ type HeadTail struct {
 	total int64
 }
 
-// NewHeadTail returns a HeadTail for at most so many bytes.
+// NewHeadTail returns a HeadTail that stores at most limit bytes.
 func NewHeadTail(limit int64) *HeadTail {
 	return &HeadTail{half: int(max(limit/2, 1))}
 }

@@ -42,7 +42,7 @@ const (
 	Auto     Mode = "auto"     // the best that works on this machine; never off
 	Native   Mode = "native"   // namespaces made by this program
 	Bwrap    Mode = "bwrap"    // bubblewrap
-	Landlock Mode = "landlock" // Landlock alone, where no namespaces are allowed
+	Landlock Mode = "landlock" // Landlock alone, for systems without user namespaces
 	Off      Mode = "off"      // no confinement, only on request
 )
 

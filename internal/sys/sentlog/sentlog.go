@@ -106,7 +106,7 @@ func (b *Log) Of(name string) (string, bool) {
 	return what, ok
 }
 
-// Names returns the names, in no order.
+// Names returns the names, unsorted.
 func (b *Log) Names() []string {
 	all := make([]string, 0, len(b.said))
 	for name := range maps.Keys(b.said) {

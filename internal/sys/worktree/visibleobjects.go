@@ -18,8 +18,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// HiddenFiles defines the files that are hidden from agents: by the rules in files of one name,
-// which a tree has by path, with their texts. The zero HiddenFiles hides nothing.
+// HiddenFiles defines the files that are hidden from agents. File is the name of the ignore files
+// in a tree. Rules receives their texts by path, and returns a function that reports whether a
+// path is hidden. The zero HiddenFiles hides nothing.
 type HiddenFiles struct {
 	File  string
 	Rules func(texts map[string]string) (hides func(path string) bool, err error)

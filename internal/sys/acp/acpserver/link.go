@@ -154,7 +154,7 @@ func (l *link) notify(method string, params any, may bool) {
 	l.send(map[string]any{"method": method, "params": params}, may)
 }
 
-// answer sends the response to a request of the agent.
+// answer sends the response to a request of the client.
 func (l *link) answer(id json.RawMessage, result any, err error) {
 	m := map[string]any{"id": id}
 	if err != nil {

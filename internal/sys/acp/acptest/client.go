@@ -95,7 +95,7 @@ func (c *Client) until(ctx context.Context, start string) error {
 //	until TEXT    waits for a line that begins with it, after the last one waited for
 //	list [DIR]    lists the sessions
 //	mode ID, set OPTION VALUE, close, cancel, login
-//	raw LINE      sends a line outside of the protocol; big N a line of so many bytes
+//	raw LINE      sends a line outside of the protocol; big N sends one of N bytes
 //	hangup        disconnects without waiting
 //	run COMMAND   has [Client.Run] run it
 //

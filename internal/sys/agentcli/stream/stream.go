@@ -59,7 +59,7 @@ type End struct {
 	Fault  nexus.Fault // empty: the agent is done
 	Why    string
 	Text   string                 // text of its last message
-	Usage  nexus.Usage            // of the prompt, or of the conversation where Total is set
+	Usage  nexus.Usage            // of the prompt, or of the conversation if Total is set
 	Money  nexus.Money            // as the agent counts it; 0: it does not count money
 	Total  bool                   // Usage and Money may include earlier prompts of the conversation: versions differ
 	Sum    bool                   // Money certainly includes them, regardless of Usage

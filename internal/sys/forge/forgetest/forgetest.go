@@ -118,7 +118,7 @@ func (s *Server) Fail(statuses ...int) {
 	s.fail = append(s.fail, statuses...)
 }
 
-// Calls returns the methods and paths of the calls.
+// Calls returns the methods and paths of the received requests.
 func (s *Server) Calls() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

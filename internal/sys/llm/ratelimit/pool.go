@@ -78,7 +78,7 @@ func further(r llm.Request) int {
 	return 0
 }
 
-// estimateNeed returns the need of a request of so many bytes.
+// estimateNeed returns the need of a request with this number of bytes.
 func (p *pool) estimateNeed(bytes int64, further int, most int64, rules Rules) need {
 	n := need{calls: 1, in: int64(float64(bytes)*float64(p.rates[further])) + 1, out: most}
 	if !rules.Ahead {

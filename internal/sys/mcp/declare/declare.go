@@ -199,7 +199,8 @@ func reserved(name string) bool {
 	return false
 }
 
-// variable returns a text of the configuration that contains a variable, or "".
+// variable returns the first text of the configuration that contains a variable such as ${NAME},
+// or "".
 func (s Server) variable() string {
 	for _, text := range slices.Concat([]string{s.Command, s.URL, s.Cwd}, s.Args, s.Env, s.Headers) {
 		if strings.Contains(text, "${") {
