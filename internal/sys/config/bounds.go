@@ -12,7 +12,7 @@ type Bounds struct {
 	Memory    int64         // bytes, for all its processes together
 	CPU       time.Duration // processor time of all its processes together; 0: no limit
 	Disk      int64         // bytes that it may add to the disk
-	Processes int           // and threads
+	Processes int           // processes and threads
 }
 
 func boundKeys() []Key {

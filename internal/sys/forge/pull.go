@@ -51,7 +51,7 @@ type Pull struct {
 // PullState is the state of a pull request.
 type PullState string
 
-// The states.
+// The states of a pull request.
 const (
 	PullOpen   PullState = "open"
 	PullMerged PullState = "merged"

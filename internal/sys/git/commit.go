@@ -21,8 +21,8 @@ func (c *Clone) Changed(ctx context.Context, from, to string) ([]Change, error) 
 	return c.git.Changed(ctx, from, to)
 }
 
-// Merge merges the trees theirs and ours with the merge base base. All three are commits or trees;
-// no work tree is changed.
+// Merge merges theirs into ours, with base as the merge base. All three are commits or trees; no
+// work tree is changed.
 func (c *Clone) Merge(ctx context.Context, base, ours, theirs string) (MergeResult, error) {
 	return c.git.Merge(ctx, base, ours, theirs)
 }

@@ -136,8 +136,8 @@ type MergeResult struct {
 	Conflicts []string // files with conflicts, by path; empty for a clean merge
 }
 
-// Merge merges the trees theirs and ours with the merge base base. All three are commits or trees;
-// no work tree is changed. In conflict markers, the first side is ours.
+// Merge merges theirs into ours, with base as the merge base. All three are commits or trees; no
+// work tree is changed. In conflict markers, the first side is ours.
 func (r Repo) Merge(ctx context.Context, base, ours, theirs string) (MergeResult, error) {
 	// Git 2.38 always computes the base itself, so it gets commits whose only common ancestor is
 	// the base.

@@ -10,7 +10,7 @@ import (
 // Kind is a kind of content.
 type Kind string
 
-// The kinds.
+// The kinds of content.
 const (
 	Text     Kind = "text"
 	Image    Kind = "image"

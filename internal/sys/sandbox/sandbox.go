@@ -37,7 +37,7 @@ import (
 // Mode is a method of confinement.
 type Mode string
 
-// The modes.
+// The methods of confinement.
 const (
 	Auto     Mode = "auto"     // the best that works on this machine; never off
 	Native   Mode = "native"   // namespaces made by this program

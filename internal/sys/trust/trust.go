@@ -28,7 +28,7 @@ type Item struct {
 // State is the trust state of an item.
 type State string
 
-// The states.
+// The trust states.
 const (
 	Trusted State = "trusted" // agreed to in its current form
 	New     State = "new"     // never agreed to

@@ -24,7 +24,7 @@ const MinSecret = 16
 // Direction is part of the signed text, so that no question can be sent back as an answer.
 type Direction string
 
-// The directions.
+// The directions of signed messages.
 const (
 	Question Direction = "question"
 	Reply    Direction = "answer"

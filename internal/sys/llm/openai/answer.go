@@ -261,7 +261,7 @@ func (d *draft) private(own kept) (json.RawMessage, bool) {
 		own.Thought, _ = wire.Encode(d.thought.String()) // a string always encodes
 	}
 	if len(d.details) > 0 {
-		own.Details, _ = wire.Encode(d.details) // so does what was decoded
+		own.Details, _ = wire.Encode(d.details) // decoded values always encode
 	}
 	if own.Thought == nil && own.Details == nil && len(own.Extra) == 0 {
 		return nil, false

@@ -17,7 +17,7 @@ import (
 // Limits are the limits of a group. Zero means no limit.
 type Limits struct {
 	Memory    int64 // bytes, including cached files
-	Processes int   // and threads
+	Processes int   // processes and threads
 }
 
 // place is a directory of a hierarchy in which groups are created.

@@ -65,7 +65,7 @@ type Mount struct {
 // Limits are the limits of a jail. Zero means none.
 type Limits struct {
 	Memory    int64 `json:"memory,omitempty"`    // bytes of all processes together; watched, so enforced with a delay
-	Processes int   `json:"processes,omitempty"` // and threads
+	Processes int   `json:"processes,omitempty"` // processes and threads
 	// CPU is the processor time of all processes together, including ended ones; watched, so
 	// enforced with a delay.
 	CPU       time.Duration `json:"cpu,omitempty"`
@@ -78,7 +78,7 @@ type Limits struct {
 // Kind is the kind of confinement.
 type Kind string
 
-// The kinds.
+// The kinds of confinement.
 const (
 	Spaces   Kind = "spaces"   // namespaces, Landlock and a filter
 	Guard    Kind = "guard"    // owns a Landlock process and all its descendants

@@ -18,7 +18,7 @@ type Usage struct {
 	CPU     time.Duration `json:"cpu"` // including that of their ended processes; zero if not measured
 
 	Processes int `json:"processes"` // only set by [Owned] and [One], like Files
-	Files     int `json:"files"`     // open ones
+	Files     int `json:"files"`     // open files
 }
 
 // Add adds the usage of other processes.
