@@ -1,16 +1,15 @@
-// Package acp runs agent programs of other makers that speak the Agent Client
-// Protocol, version 1: JSON-RPC in lines over the program's standard input and
-// output.
+// Package acp runs third-party agent programs that speak the Agent Client Protocol, version 1:
+// JSON-RPC in lines over the program's standard input and output.
 //
-//	start ─▶ initialize ─▶ new, or load what was there ─▶ model, mode ─▶ prompt ─▶ stop reason
+//	start -> initialize -> new or load -> model, mode -> prompt -> stop reason
 //
-// What the agent does becomes the events of package stream, so that whoever
-// listens to a command line listens to this, too. What it asks of us it gets in
-// the worktree only: files by the rules of our own file tools, terminals in the
-// sandbox, permission as the policy says. Its questions go to people.
+// The agent's actions become events of package stream, so the same consumer handles command-line
+// agents and ACP agents. The agent's requests are confined to the worktree: files by the rules of
+// our own file tools, terminals in the sandbox, permissions by the policy. Its questions go to
+// people.
 //
-// The protocol grows: what is not known here is ignored, or answered as unknown,
-// and never ends a prompt.
+// The protocol grows: unknown messages are ignored, or answered as unknown, and never end a
+// prompt.
 package acp
 
 import (
@@ -25,60 +24,60 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// Files is the worktree as the agent sees it through us. Paths are absolute. An
-// error is told to the agent.
+// Files is the worktree as the agent accesses it through us. Paths are absolute. Errors are
+// reported to the agent.
 type Files interface {
 	Read(name string) (text string, err error)
 	Write(name, text string) error
 }
 
-// Launch is a program that is ready to be run.
+// Launch describes a program that is ready to run.
 type Launch struct {
 	Program  agentcli.Program
-	File     string // the program itself
+	File     string // path of the program
 	Run      func(context.Context, sandbox.Command) (sandbox.Result, error)
-	Command  sandbox.Command // where and in what the agent runs; Args is set here
-	Terminal sandbox.Command // the same for the commands that it has us run, which see nothing of its home; Args is the shell that gets them
+	Command  sandbox.Command // directory and sandbox of the agent; Args is set here
+	Terminal sandbox.Command // the same for commands that the agent has us run; they cannot read its home; Args is their shell
 	Files    Files
-	Writes   bool          // it may write to the worktree
-	Keep     bool          // the process stays for further prompts, until Close
-	Silence  time.Duration // without a message; 0: no limit
-	Working  time.Duration // without a message while a tool of the agent runs; 0: no limit
+	Writes   bool          // the agent may write to the worktree
+	Keep     bool          // keep the process for further prompts, until Close
+	Silence  time.Duration // limit without a message; 0: none
+	Working  time.Duration // limit without a message while a tool of the agent runs; 0: none
 }
 
 const (
-	cancelTime = 3 * time.Second  // for a prompt to end that is cancelled
-	closeTime  = time.Second      // for a conversation to be closed
-	loginTime  = 30 * time.Second // for a login that needs nobody
-	maxRefused = 20               // requests that are refused in a prompt, one after the other
-	maxAsked   = 2000             // requests for permission in a prompt
+	cancelTime = 3 * time.Second  // limit for a cancelled prompt to end
+	closeTime  = time.Second      // limit for closing a conversation
+	loginTime  = 30 * time.Second // limit for a login without a person
+	maxRefused = 20               // consecutive refused requests in a prompt
+	maxAsked   = 2000             // permission requests in a prompt
 	maxPeople  = 20               // questions to people in a prompt
-	maxUnfit   = 3                // answers to a question that do not fit
+	maxUnfit   = 3                // invalid answers to a question
 )
 
-// Agent is an agent program for one session. One goroutine at a time uses it; Close
-// must be called.
+// Agent is an agent program for one session. It must be used by one goroutine at a time, and
+// closed with Close.
 type Agent struct {
 	launch Launch
-	link   *link // nil: it does not run
+	link   *link // nil: not running
 	able   abilities
-	id     string // conversation that the process has, empty for none
+	id     string // conversation of the process, or ""
 }
 
-// New returns an agent that is started at its first prompt.
+// New returns an agent whose process starts at its first prompt.
 func New(l Launch) *Agent { return &Agent{launch: l} }
 
-// NewID implements external.Agent: the agent makes identifiers itself.
+// NewID implements external.Agent. It returns "" because the agent makes identifiers itself.
 func (a *Agent) NewID() string { return "" }
 
-// Resumes implements external.Agent. One that cannot says that the conversation is
-// lost.
+// Resumes implements external.Agent. It is always true: an agent that cannot resume reports that
+// the conversation is lost.
 func (a *Agent) Resumes() bool { return true }
 
 // Tells implements external.Agent.
 func (a *Agent) Tells() bool { return true }
 
-// Close ends the process and everything that it started.
+// Close ends the process and all processes that it started.
 func (a *Agent) Close() { a.close(context.Background()) }
 
 func (a *Agent) close(ctx context.Context) {
@@ -94,7 +93,7 @@ func (a *Agent) close(ctx context.Context) {
 	a.link, a.id = nil, ""
 }
 
-// fault is an error that says how a prompt ended.
+// fault is the error with which a prompt ended.
 type fault struct {
 	nexus.Fault
 
@@ -108,12 +107,12 @@ func faulty(f nexus.Fault, format string, args ...any) error {
 	return &fault{f, fmt.Sprintf(format, args...)}
 }
 
-// errNotRecorded says that what the agent does could not be recorded.
+// errNotRecorded is returned if the agent's actions could not be recorded.
 var errNotRecorded = errors.New("what the agent does could not be recorded")
 
-// Prompt says something to the agent, which is started where it does not run. An
-// error means that it could not be run, that Heard failed, or, when ctx ended, is
-// the cause of that; Ended is what is known of it all the same.
+// Prompt sends a prompt to the agent, and starts the agent if it is not running. It returns an
+// error if the agent could not be run, if Heard failed, or, once ctx has ended, the cause of that.
+// The result's Ended is filled in as far as it is known even with an error.
 func (a *Agent) Prompt(ctx context.Context, q agentcli.Prompt) (agentcli.PromptResult, error) {
 	if a.link == nil {
 		if err := a.start(ctx); err != nil {
@@ -129,7 +128,7 @@ func (a *Agent) Prompt(ctx context.Context, q agentcli.Prompt) (agentcli.PromptR
 		return agentcli.PromptResult{End: end}, nil
 	}
 	if broken := a.link.broken; broken == nil && err == nil && end.Fault == "" {
-		a.close(ctx) // in order: what lives on could write to what is judged next
+		a.close(ctx) // before anything is judged: a surviving process could still write to the tree
 		return agentcli.PromptResult{End: end}, nil
 	}
 	a.link.close()
@@ -138,8 +137,8 @@ func (a *Agent) Prompt(ctx context.Context, q agentcli.Prompt) (agentcli.PromptR
 	return agentcli.PromptResult{End: end, Exit: exit}, err
 }
 
-// run does all of a prompt: the conversation is opened where it is not, and what it came to
-// is put into an end.
+// run runs the whole prompt: it opens the conversation if necessary, and turns the result into an
+// end.
 func (t *turn) run(ctx context.Context) (stream.End, error) {
 	err := t.talk(ctx)
 	for _, e := range t.flushAll() {
@@ -167,7 +166,7 @@ func (t *turn) run(ctx context.Context) (stream.End, error) {
 	return end, broken
 }
 
-// broken says how a prompt ended whose process is of no use any more.
+// broken closes the unusable process and returns how the prompt ended.
 func (a *Agent) broken(end stream.End, err error) (stream.End, error) {
 	l := a.link
 	switch {

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	maxResult = 1 << 20  // bytes kept of the result of a call
-	maxName   = 64 << 10 // bytes kept of the title of a call
-	maxCalls  = 10_000   // calls that are known at a time
+	maxResult = 1 << 20  // bytes stored of a call's result
+	maxName   = 64 << 10 // bytes stored of a call's title
+	maxCalls  = 10_000   // calls tracked at a time
 )
 
-// call is a call that the agent tells about.
+// call is a tool call that the agent reports.
 type call struct {
 	id, name, kind, title string
 
@@ -27,7 +27,7 @@ type call struct {
 	told  bool
 }
 
-// toolCall is what an agent tells about a call, in parts.
+// toolCall is the agent's report about a call. It arrives in parts.
 type toolCall struct {
 	ID        string          `json:"toolCallId"`
 	Name      string          `json:"name"`
@@ -42,7 +42,7 @@ type toolCall struct {
 	} `json:"locations"`
 }
 
-// result is a part of what came of a call.
+// result is a part of a call's result.
 type result struct {
 	Type     string  `json:"type"`
 	Content  content `json:"content"`
@@ -50,8 +50,7 @@ type result struct {
 	Terminal string  `json:"terminalId"`
 }
 
-// merge adds what is new about a call to what is known. It is nil where there are
-// too many.
+// merge adds a part of a report to the known call. It returns nil if there are too many calls.
 func (t *turn) merge(in toolCall) *call {
 	c := t.calls[in.ID]
 	if c == nil {
@@ -70,7 +69,7 @@ func (t *turn) merge(in toolCall) *call {
 	set(&c.name, in.Name)
 	set(&c.kind, in.Kind)
 	set(&c.title, in.Title)
-	if len(in.Input) > 2 && in.Input[0] == '{' { // an empty one is followed by the true one
+	if len(in.Input) > 2 && in.Input[0] == '{' { // an empty input is followed by the real one
 		c.input = in.Input
 	}
 	for _, l := range in.Locations {
@@ -102,7 +101,7 @@ func (c *call) changes(path string) {
 	}
 }
 
-// outcome is what came of it, as a text.
+// outcome returns the call's result as text.
 func (c *call) outcome(raw json.RawMessage) string {
 	if c.text != "" || len(raw) == 0 || string(raw) == "null" {
 		return c.text
@@ -114,7 +113,7 @@ func (c *call) outcome(raw json.RawMessage) string {
 	return sanitize.Cut(string(raw), maxResult)
 }
 
-// call is the call as an event has it.
+// call returns the call in the form of an event.
 func (c *call) call() stream.Call {
 	tool := c.name
 	if tool == "" {
@@ -123,7 +122,7 @@ func (c *call) call() stream.Call {
 	return stream.Call{ID: c.id, Tool: tool, Input: c.described()}
 }
 
-// tool names a call after its kind, as Claude Code names its tools.
+// tool maps the call's kind to the tool name that Claude Code uses.
 func (c *call) tool() string {
 	switch c.kind {
 	case "read":
@@ -149,7 +148,8 @@ func (c *call) tool() string {
 	}
 }
 
-// described is its input, and where that is not told, what is known instead.
+// described returns the call's input, or the other known facts if the agent did not report an
+// input.
 func (c *call) described() json.RawMessage {
 	if len(c.input) > 0 {
 		return c.input
@@ -164,7 +164,7 @@ func (c *call) described() json.RawMessage {
 	return made(about)
 }
 
-// made encodes plain values, which always can be.
+// made encodes plain values, for which encoding cannot fail.
 func made(v any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -173,12 +173,12 @@ func made(v any) json.RawMessage {
 	return data
 }
 
-// remarks is what agents write behind a command in the title of a call: where it
-// runs, and what it is for.
+// remarks matches the suffix that agents append to a command in the title of a call: its directory
+// and its purpose.
 var remarks = pattern.Lazy(`((^| )\[(?:in|current working directory) [^\]]*\])?((^| )\([^()]*\))?$`)
 
-// judged is a call as the policy judges it, which knows the tools of Claude Code: once for
-// each file.
+// judged returns the call in the form that the policy judges, which knows the tools of Claude
+// Code: one call for each file.
 func (c *call) judged() []stream.Call {
 	var in struct {
 		Command any    `json:"command"`
@@ -186,7 +186,7 @@ func (c *call) judged() []stream.Call {
 		Camel   string `json:"filePath"`
 		Path    string `json:"path"`
 	}
-	_ = json.Unmarshal(c.input, &in) // a field of another type is none
+	_ = json.Unmarshal(c.input, &in) // a field of another type stays empty
 	one := func(tool string, about map[string]string) []stream.Call {
 		return []stream.Call{{ID: c.id, Tool: tool, Input: made(about)}}
 	}
@@ -222,10 +222,10 @@ func (c *call) judged() []stream.Call {
 	return all
 }
 
-// shell is one whose language the policy reads, as agents name it.
+// shell matches the names of shells whose language the policy can read.
 var shell = pattern.Lazy(`^(?:(?:/usr)?/bin/)?(?:ba|da)?sh$`)
 
-// line is a command as a line for a shell: a text, or its words.
+// line returns a command as a line for a shell. The command is either a text or a list of words.
 func line(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -237,7 +237,7 @@ func line(v any) string {
 			words = append(words, s)
 		}
 		if len(words) == 3 && shell().MatchString(words[0]) && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
-			return words[2] // a shell, to run this
+			return words[2] // the script of "sh -c script"
 		}
 		return quoted(words)
 	default:

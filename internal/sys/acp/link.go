@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// Codes of errors that the protocol has.
+// Error codes of the protocol.
 const (
 	codeLogin     = -32000
 	codeNotFound  = -32002
@@ -30,8 +30,8 @@ const (
 )
 
 const (
-	maxGarbage = 1000    // lines in a row that are no messages
-	maxLost    = 4 << 10 // bytes kept of them
+	maxGarbage = 1000    // consecutive lines that are not messages
+	maxLost    = 4 << 10 // bytes stored of them
 )
 
 var (
@@ -40,7 +40,7 @@ var (
 	errGone    = errors.New("the agent ended")
 )
 
-// message is one of the protocol, in either direction.
+// message is a message of the protocol, in either direction.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -48,10 +48,10 @@ type message struct {
 	Result json.RawMessage `json:"result"`
 	Error  *rpcError       `json:"error"`
 
-	over *terminal // not sent by the agent: a command of its has ended
+	over *terminal // set by us, not by the agent: a terminal's command has ended
 }
 
-// rpcError is why a request failed.
+// rpcError is the error of a failed request.
 type rpcError struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
@@ -67,37 +67,37 @@ func (e *rpcError) Error() string {
 	return stream.Brief(strings.TrimSpace(e.Message + " " + data))
 }
 
-// link is a running agent program. One goroutine owns it and listens; another one
-// reads, one writes, and each terminal has one.
+// link is the connection to a running agent program. One goroutine owns it and receives messages;
+// there is one more for reading, one for writing, and one per terminal.
 type link struct {
 	process *sandbox.Process
 	lines   chan []byte
 	out     chan []byte
-	gone    chan struct{} // closed by close: nobody listens any more
+	gone    chan struct{} // closed by close: messages are no longer received
 	closing sync.Once
 	workers sync.WaitGroup
 
 	silence, working time.Duration
-	busy             func() bool // a tool of the agent runs
+	busy             func() bool // reports whether a tool of the agent runs
 	waited           time.Duration
 
 	last    int    // identifier of our last request
-	heard   int    // messages
-	garbage int    // lines since the last message that are none
-	lost    string // the last of them
-	broken  error  // why it is of no use any more
+	heard   int    // number of received messages
+	garbage int    // lines since the last message that were not messages
+	lost    string // the last of those lines
+	broken  error  // why the link is unusable
 
 	terminals map[string]*terminal
-	made      int // terminals
+	made      int // number of terminals created
 	ended     chan *terminal
 }
 
-// start starts the program and learns what it can do.
+// start starts the program and negotiates its capabilities.
 func (a *Agent) start(ctx context.Context) error {
 	c := a.launch.Command
 	c.Args = append([]string{a.launch.File}, a.launch.Program.Args...)
 	c.Env = append(append([]string{}, c.Env...), a.launch.Program.Env...)
-	// It outlives the context of a prompt: Close ends it.
+	// The process outlives the context of a prompt: Close ends it.
 	p, err := sandbox.StartProcess(context.WithoutCancel(ctx), a.launch.Run, c)
 	if err != nil {
 		return err
@@ -108,7 +108,8 @@ func (a *Agent) start(ctx context.Context) error {
 	return nil
 }
 
-// listen starts to read messages. Process is nil where a test plays the agent.
+// listen starts the goroutines that read and write messages. The process is nil in tests that play
+// the agent.
 func listen(r io.Reader, w io.Writer, p *sandbox.Process) *link {
 	l := &link{
 		process: p, lines: make(chan []byte), out: make(chan []byte, 64), gone: make(chan struct{}),
@@ -128,7 +129,7 @@ func listen(r io.Reader, w io.Writer, p *sandbox.Process) *link {
 			select {
 			case line := <-l.out:
 				if _, err := w.Write(line); err != nil {
-					return // it reads no more: it ends, or is silent
+					return // it has stopped reading: it is ending, or silent
 				}
 			case <-l.gone:
 				return
@@ -138,7 +139,7 @@ func listen(r io.Reader, w io.Writer, p *sandbox.Process) *link {
 	return l
 }
 
-// close ends the program and everything that it started or had us start.
+// close ends the program, and all processes that it started or had us start.
 func (l *link) close() {
 	l.closing.Do(func() {
 		l.broken = cmp.Or(l.broken, errGone)
@@ -147,13 +148,13 @@ func (l *link) close() {
 		if l.process != nil {
 			_ = l.process.Close()
 		}
-		for range l.lines { // so that the reader ends
+		for range l.lines { // unblocks the reader
 		}
 		l.workers.Wait()
 	})
 }
 
-// exit returns the exit code of a program that is dead.
+// exit returns the exit code of a program that has ended.
 func (l *link) exit() int {
 	if l.process == nil {
 		return 0
@@ -162,13 +163,13 @@ func (l *link) exit() int {
 	return r.Exit
 }
 
-// handler acts on what the agent sends that is no answer.
+// handler handles a message of the agent that is not a response.
 type handler func(ctx context.Context, m message) error
 
 func ignore(context.Context, message) error { return nil }
 
-// ask sends a request and waits for its answer, and has everything else that
-// arrives meanwhile handled. An error of the agent's is an *rpcError.
+// ask sends a request, waits for its response, and passes all other messages to handle meanwhile.
+// If the agent responds with an error, ask returns it as an *rpcError.
 func (l *link) ask(ctx context.Context, method string, params, result any, handle handler) error {
 	id, err := l.request(ctx, method, params)
 	if err != nil {
@@ -187,7 +188,7 @@ func (l *link) notify(ctx context.Context, method string, params any) error {
 	return l.send(ctx, map[string]any{"jsonrpc": "2.0", "method": method, "params": params})
 }
 
-// answer answers a request of the agent.
+// answer sends the response to a request of the agent.
 func (l *link) answer(ctx context.Context, id json.RawMessage, result any, failed *rpcError) error {
 	m := map[string]any{"jsonrpc": "2.0", "id": id}
 	if failed != nil {
@@ -198,7 +199,7 @@ func (l *link) answer(ctx context.Context, id json.RawMessage, result any, faile
 	return l.send(ctx, m)
 }
 
-// send gives a message to the writer. An agent that reads nothing is silent.
+// send queues a message for the writer. An agent that does not read counts as silent.
 func (l *link) send(ctx context.Context, m any) error {
 	if l.broken != nil {
 		return l.broken
@@ -220,7 +221,8 @@ func (l *link) send(ctx context.Context, m any) error {
 	}
 }
 
-// timer returns what ends when the agent has been silent for too long.
+// timer returns a channel that fires after the agent has been silent for too long, and a function
+// that stops the timer.
 func (l *link) timer() (<-chan time.Time, func()) {
 	l.waited = l.silence
 	if l.busy() {
@@ -233,7 +235,7 @@ func (l *link) timer() (<-chan time.Time, func()) {
 	return t.C, func() { t.Stop() }
 }
 
-// await waits for the answer to a request.
+// await waits for the response to a request.
 func (l *link) await(ctx context.Context, id string, result any, handle handler) error {
 	for {
 		m, err := l.next(ctx)
@@ -244,7 +246,7 @@ func (l *link) await(ctx context.Context, id string, result any, handle handler)
 			if err := handle(ctx, m); err != nil {
 				return err
 			}
-		case string(bytes.Trim(m.ID, `"`)) != id: // of a request that we gave up
+		case string(bytes.Trim(m.ID, `"`)) != id: // response to a request that we gave up
 		case m.Error != nil:
 			return m.Error
 		case result == nil || len(m.Result) == 0:
@@ -258,8 +260,8 @@ func (l *link) await(ctx context.Context, id string, result any, handle handler)
 	}
 }
 
-// next returns the next message. What is none is kept for the one who explains
-// why there are no more.
+// next returns the next message. It stores lines that are not messages, to explain a later end of
+// the stream.
 func (l *link) next(ctx context.Context) (message, error) {
 	if l.broken != nil {
 		return message{}, l.broken
@@ -298,7 +300,7 @@ func (l *link) next(ctx context.Context) (message, error) {
 	}
 }
 
-// decode reads a line that is a message.
+// decode parses a line into m, and reports whether the line is a message.
 func decode(line []byte, m *message) bool {
 	return json.Unmarshal(line, m) == nil && (m.Method != "" || len(m.ID) > 0)
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
-// version is that of the protocol.
+// version is the protocol version.
 const version = 1
 
-// abilities are what an agent says that it can do.
+// abilities are the capabilities that an agent reports.
 type abilities struct {
 	Version      int `json:"protocolVersion"`
 	Capabilities struct {
@@ -43,7 +43,7 @@ type abilities struct {
 
 func (a abilities) closes() bool { return a.Capabilities.Session.Close != nil }
 
-// choice is something that an agent lets us choose.
+// choice is a setting of the agent that we may change.
 type choice struct {
 	ID       string   `json:"id"`
 	Category string   `json:"category"`
@@ -52,14 +52,14 @@ type choice struct {
 	Options  []option `json:"options"`
 }
 
-// option is one of a choice, or a group of them.
+// option is a value of a choice, or a group of values.
 type option struct {
 	Value   string   `json:"value"`
 	Name    string   `json:"name"`
 	Options []option `json:"options"`
 }
 
-// opened is what an agent answers to whoever opens a conversation.
+// opened is the agent's response to a request that opens a conversation.
 type opened struct {
 	ID      string   `json:"sessionId"`
 	Choices []choice `json:"configOptions"`
@@ -79,7 +79,7 @@ type opened struct {
 	} `json:"models"`
 }
 
-// open opens the conversation of a prompt where the process does not have it.
+// open opens the conversation of a prompt if the process does not have it open.
 func (t *turn) open(ctx context.Context) error {
 	a := t.agent
 	if a.able.Version == 0 {
@@ -111,7 +111,7 @@ func (t *turn) open(ctx context.Context) error {
 	return t.emitEvents(ctx, []stream.Event{{Kind: stream.Opened, ID: a.id, Model: model, Version: a.able.Info.Version}})
 }
 
-// initialize agrees on the protocol.
+// initialize negotiates the protocol version and the capabilities.
 func (a *Agent) initialize(ctx context.Context, handle handler) error {
 	var able abilities
 	err := a.link.ask(ctx, "initialize", map[string]any{
@@ -135,8 +135,8 @@ func (a *Agent) initialize(ctx context.Context, handle handler) error {
 	return nil
 }
 
-// login has the agent log in by itself: with a variable that it was given, or the login
-// in its home. There is nobody who could open a page.
+// login has the agent log in without a person: with a variable from its environment, or with the
+// login in its home. Nobody is there to open a web page.
 func (a *Agent) login(ctx context.Context, handle handler) error {
 	id := ""
 	for _, l := range a.able.Logins {
@@ -167,7 +167,7 @@ func (a *Agent) login(ctx context.Context, handle handler) error {
 	return err
 }
 
-// conversation opens a new conversation, or the one that the prompt names.
+// conversation opens a new conversation, or the conversation that the prompt names.
 func (t *turn) conversation(ctx context.Context) (opened, error) {
 	l, dir := t.agent.link, t.agent.launch.Command.Dir
 	params := map[string]any{"cwd": dir, "mcpServers": []any{}}
@@ -187,14 +187,14 @@ func (t *turn) conversation(ctx context.Context) (opened, error) {
 		return o, err
 	}
 	params["sessionId"] = t.ID
-	t.replays = true // it tells what was said before
+	t.replays = true // the agent replays earlier messages
 	err := l.ask(ctx, method, params, &o, t.handle)
 	t.replays = false
 	o.ID = t.ID
 	return o, err
 }
 
-// explain names the fault of a request that failed.
+// explain turns the error of a failed request into a fault.
 func (t *turn) explain(ctx context.Context, err error) error {
 	rpc, ok := errors.AsType[*rpcError](err)
 	if !ok {
@@ -204,7 +204,7 @@ func (t *turn) explain(ctx context.Context, err error) error {
 	said := rpc.Error()
 	plain := said
 	if t.ID != "" {
-		plain = strings.ReplaceAll(said, t.ID, "") // digits of it are no status
+		plain = strings.ReplaceAll(said, t.ID, "") // digits of the identifier are not a status code
 	}
 	known := stream.Classify(plain)
 	switch {
@@ -223,10 +223,10 @@ func (t *turn) explain(ctx context.Context, err error) error {
 	}
 }
 
-// maxPages is how many pages of a list are read.
+// maxPages limits the pages that are read of a list.
 const maxPages = 20
 
-// listed reports whether the agent says that it has the conversation of the prompt.
+// listed reports whether the agent lists the conversation of the prompt.
 func (t *turn) listed(ctx context.Context) bool {
 	a := t.agent
 	if a.able.Capabilities.Session.List == nil {
@@ -256,8 +256,7 @@ func (t *turn) listed(ctx context.Context) bool {
 	return false
 }
 
-// chooseModelAndMode chooses the model and the mode that the configuration names, and returns
-// the model.
+// chooseModelAndMode sets the configured model and mode, and returns the model.
 func (t *turn) chooseModelAndMode(ctx context.Context, o opened) (model string, err error) {
 	p := t.agent.launch.Program
 	model = o.Models.Current
@@ -289,8 +288,8 @@ func hasCategory(c choice, what string) bool {
 	return c.Type != "boolean" && (c.Category == what || c.Category == "" && c.ID == what)
 }
 
-// choose sets a model or a mode: as a choice where the agent has one for it, else
-// by the method that was there before choices.
+// choose sets a model or a mode: as a choice if the agent offers one, otherwise with the older
+// method of the protocol.
 func (t *turn) choose(ctx context.Context, choices []choice, what, want string, old []option) (string, error) {
 	method, params := "session/set_"+what, map[string]any{"sessionId": t.agent.id}
 	key, all := what+"Id", old
@@ -299,7 +298,7 @@ func (t *turn) choose(ctx context.Context, choices []choice, what, want string, 
 		params["configId"] = choices[i].ID
 	}
 	if len(all) == 0 && t.Resume {
-		return want, nil // chosen when the conversation began
+		return want, nil // already set when the conversation was opened
 	}
 	i := slices.IndexFunc(all, func(o option) bool { return o.Value == want })
 	if i < 0 {
@@ -339,8 +338,8 @@ func offered(all []option) string {
 	return fmt.Sprintf("it has %s", strings.Join(names, ", "))
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. An option that is something else is an
-// empty one, so that the rest can be read.
+// UnmarshalJSON implements [json.Unmarshaler]. A value of another type becomes an empty option, so
+// that the rest can be read.
 func (o *option) UnmarshalJSON(data []byte) error {
 	type plain option
 	var p plain

@@ -6,16 +6,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 )
 
-// AgentInfo is what an agent says about itself.
+// AgentInfo is the information that an agent reports about itself.
 type AgentInfo struct {
-	Version string // empty: it does not say
-	Resumes bool   // it continues conversations
+	Version string // empty: not reported
+	Resumes bool   // it can continue conversations
 	Models  []string
 }
 
-// Probe starts an agent, has it say what it can do, and, where open is set, opens a
-// conversation in which nothing is asked: that is how it tells its models.
-// An error means that it does not speak the protocol, or that ctx ended.
+// Probe starts an agent and returns its information. If open is set, Probe also opens a
+// conversation without a prompt, because agents list their models only then. It returns an error
+// if the program does not speak the protocol, or if ctx ended.
 func Probe(ctx context.Context, l Launch, open bool) (AgentInfo, error) {
 	a := New(l)
 	if err := a.start(ctx); err != nil {
@@ -36,13 +36,13 @@ func Probe(ctx context.Context, l Launch, open bool) (AgentInfo, error) {
 	case err != nil && ctx.Err() != nil:
 		return AgentInfo{}, err
 	case err != nil:
-		return told, nil // it tells no models, which many do without a network
+		return told, nil // no list of models, which is common without a network
 	}
 	told.Models = o.models()
 	return told, nil
 }
 
-// refuse answers that nothing can be asked of us, so that the agent does not wait.
+// refuse answers every request of the agent with an error, so that the agent does not wait.
 func (a *Agent) refuse(ctx context.Context, m message) error {
 	if m.Method == "" || len(m.ID) == 0 {
 		return nil
@@ -50,7 +50,7 @@ func (a *Agent) refuse(ctx context.Context, m message) error {
 	return a.link.answer(ctx, m.ID, nil, &rpcError{Code: codeUnknown, Message: "nothing is served here: " + m.Method})
 }
 
-// models returns the names of the models that a conversation can have.
+// models returns the names of the models that a conversation can use.
 func (o opened) models() []string {
 	var all []string
 	for _, m := range o.Models.All {

@@ -12,11 +12,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
-// goOn is what an agent is told that stops because a person did not answer.
+// goOn is the instruction for an agent that stops because a person did not answer.
 const goOn = "decide yourself, do the task, and say what you assumed"
 
-// question has a person answer what the agent wants to know. It is told as a call
-// of the tool that agents ask with elsewhere.
+// question asks a person the agent's question. It is recorded as a call of the tool with which
+// other agents ask.
 func (t *turn) question(ctx context.Context, params json.RawMessage) (any, error) {
 	r, unread := elicit.Read(params)
 	var about string
@@ -50,8 +50,8 @@ func (t *turn) question(ctx context.Context, params json.RawMessage) (any, error
 	return reply, t.emitEvents(ctx, []stream.Event{e})
 }
 
-// ask asks a person, again where the answer does not fit. An error says why there is
-// no answer.
+// ask asks a person, and asks again if the answer does not fit. Its error is the reason why there
+// is no answer.
 func (t *turn) ask(ctx context.Context, r elicit.Request) (elicit.Reply, error) {
 	if t.Ask == nil {
 		return elicit.Reply{}, errors.New("nobody answers here")

@@ -18,7 +18,7 @@ import (
 func (t *turn) serve(ctx context.Context, m message) error {
 	l := t.agent.link
 	var in request
-	_ = json.Unmarshal(m.Params, &in) // a field of another type is none
+	_ = json.Unmarshal(m.Params, &in) // a field of another type stays empty
 	var result any
 	var failed *rpcError
 	var err error
@@ -35,7 +35,7 @@ func (t *turn) serve(ctx context.Context, m message) error {
 		result, failed = l.control(m.Method, in.Terminal)
 	case "terminal/wait_for_exit":
 		if result, failed = l.exited(in.Terminal, m.ID); result == nil && failed == nil {
-			return nil // answered when it has ended
+			return nil // answered when the command has ended
 		}
 	case "elicitation/create":
 		result, err = t.question(ctx, m.Params)
@@ -48,7 +48,7 @@ func (t *turn) serve(ctx context.Context, m message) error {
 	return l.answer(ctx, m.ID, result, failed)
 }
 
-// request is what the agent asks for, whichever method it is.
+// request has the parameters of all requests of the agent.
 type request struct {
 	Call    toolCall `json:"toolCall"`
 	Options []struct {
@@ -67,16 +67,17 @@ type request struct {
 	Env      []variable `json:"env"`
 }
 
-// variable is one of the environment of a command.
+// variable is an environment variable of a command.
 type variable struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// permit asks the policy about a call, and counts what it says.
+// permit asks the policy about a call, and counts the refusals. It returns the reason of a
+// refusal, or "".
 func (t *turn) permit(ctx context.Context, c stream.Call) (refused string) {
 	if _, known := t.calls[c.ID]; !known {
-		t.said++ // whoever listens hears of the call for the first time
+		t.said++ // the first event that mentions this call
 	}
 	if t.asked++; t.asked > maxAsked {
 		t.stop = faulty(nexus.FaultAsking, "it asked for permission more than %d times", maxAsked)
@@ -94,8 +95,8 @@ func (t *turn) permit(ctx context.Context, c stream.Call) (refused string) {
 	return why
 }
 
-// permission answers whether a call may be made. The protocol has no place for a
-// reason, so that is told when the prompt ends without another way having been found.
+// permission answers a request for permission. The protocol has no field for a reason, so the
+// reason is reported when the prompt ends, unless the agent found another way.
 func (t *turn) permission(ctx context.Context, in request) (any, error) {
 	if in.Call.ID == "" {
 		in.Call.ID = t.name("ask")
@@ -127,7 +128,7 @@ func (t *turn) permission(ctx context.Context, in request) (any, error) {
 	return chosen(""), nil
 }
 
-// chosen is the answer to a request for permission; cancelled where no option fits.
+// chosen returns the response to a request for permission; cancelled if no option fits.
 func chosen(id string) any {
 	if id == "" {
 		return map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}
@@ -135,10 +136,10 @@ func chosen(id string) any {
 	return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": id}}
 }
 
-// read serves a file of the worktree.
+// read returns the content of a file of the worktree.
 func (t *turn) read(ctx context.Context, in request) (any, *rpcError, error) {
 	text, err := t.agent.launch.Files.Read(in.Path)
-	if errors.Is(err, fs.ErrNotExist) { // to look is no offence; Gemini CLI knows it by these words
+	if errors.Is(err, fs.ErrNotExist) { // reading a missing file is not an offence; Gemini CLI expects these words
 		return nil, &rpcError{Code: codeNotFound, Message: "Resource not found: " + in.Path, Data: made(map[string]string{"uri": in.Path})}, nil
 	}
 	if err != nil {
@@ -149,8 +150,8 @@ func (t *turn) read(ctx context.Context, in request) (any, *rpcError, error) {
 	return map[string]any{"content": part(text, in.Line, in.Limit)}, nil, nil
 }
 
-// part returns lines of a text: from one, which counts from 1, and so many; 0 is
-// all.
+// part returns a range of lines of a text: line `from`, which counts from 1, and `most` lines; 0
+// means all.
 func part(text string, from, most int) string {
 	lines := strings.SplitAfter(text, "\n")
 	lines = lines[min(max(from-1, 0), len(lines)):]
@@ -160,9 +161,8 @@ func part(text string, from, most int) string {
 	return strings.Join(lines, "")
 }
 
-// allow has the policy judge what the agent wants us to do. It belongs to the
-// call with c's identifier, or without one, to a call of its own, which is told
-// here and has the name.
+// allow has the policy judge an action that the agent asks us to do. The action belongs to the
+// call with c's identifier. Without an identifier, allow reports a new call of this name.
 func (t *turn) allow(ctx context.Context, c *stream.Call, name string) (own bool, no *rpcError, err error) {
 	if own = c.ID == ""; own {
 		c.ID = t.name(name)
@@ -180,7 +180,7 @@ func (t *turn) allow(ctx context.Context, c *stream.Call, name string) (own bool
 	return own, &rpcError{Code: codeInvalid, Message: why}, err
 }
 
-// write serves the change of a file of the worktree.
+// write changes a file of the worktree for the agent.
 func (t *turn) write(ctx context.Context, in request) (any, *rpcError, error) {
 	c := stream.Call{ID: t.owner(in.Path), Tool: "Write", Input: made(map[string]string{"file_path": in.Path})}
 	own, no, err := t.allow(ctx, &c, "write")
@@ -203,14 +203,13 @@ func (t *turn) write(ctx context.Context, in request) (any, *rpcError, error) {
 	return map[string]any{}, nil, nil
 }
 
-// failed tells a call that our file tools did not allow.
+// failed reports a call that our file tools refused.
 func (t *turn) failed(ctx context.Context, c stream.Call, err error) error {
 	events := append(t.flushCalls(), t.flushMessage(c)...)
 	return t.emitEvents(ctx, append(events, stream.Event{Kind: stream.Answered, ID: c.ID, Failed: true, Refused: true, Text: err.Error()}))
 }
 
-// owner returns the call under way that a file is written for, empty where none
-// is known.
+// owner returns the running call that a file is written for, or "" if none is known.
 func (t *turn) owner(path string) string {
 	id, n := "", 0
 	for _, c := range t.calls {
@@ -260,8 +259,8 @@ func (t *turn) create(ctx context.Context, in request) (any, *rpcError, error) {
 	return map[string]any{"terminalId": l.open(ctx, launch, launch.Terminal, command, c.ID, in.Most)}, nil, nil
 }
 
-// exported is a command with the variables that it is to have, so that the
-// policy judges these, too, and whether all have a name that they may have.
+// exported returns the command with its variables as exports, so that the policy judges them too,
+// and whether all variables have permitted names.
 func exported(command string, env []variable) (string, bool) {
 	for _, v := range slices.Backward(env) {
 		if !variableName().MatchString(v.Name) {
@@ -282,8 +281,7 @@ func texts(words []string) []any {
 	return all
 }
 
-// executing returns the call under way that runs a command, empty where there is
-// none, or more than one.
+// executing returns the running call that executes a command, or "" if there is not exactly one.
 func (t *turn) executing() string {
 	id := ""
 	for _, c := range t.calls {
@@ -297,7 +295,7 @@ func (t *turn) executing() string {
 	return id
 }
 
-// terminalOver tells that a command has ended that is told as a call of its own.
+// terminalOver reports the end of a command that was recorded as a call of its own.
 func (t *turn) terminalOver(ctx context.Context, one *terminal) error {
 	if one.call == "" {
 		return nil

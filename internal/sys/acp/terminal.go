@@ -14,7 +14,7 @@ import (
 
 const (
 	maxTerminals = 32
-	maxOutput    = 1 << 20 // bytes kept of what a command prints
+	maxOutput    = 1 << 20 // bytes stored of a command's output
 )
 
 var (
@@ -22,17 +22,17 @@ var (
 	errOver   = errors.New("the prompt is over")
 )
 
-// terminal is a command that the agent has us run. The goroutine that listens owns
-// it, but for what mu guards.
+// terminal is a command that the agent has us run. The receiving goroutine owns it, except for the
+// fields that mu guards.
 type terminal struct {
 	id   string
-	call string // as which it is told; empty: with a call of the agent's
+	call string // call it is recorded as; empty: part of a call of the agent
 	most int
 	kill context.CancelCauseFunc
 
-	waiting []json.RawMessage // requests that are answered when it ends
+	waiting []json.RawMessage // requests to answer when the command ends
 	over    bool
-	let     bool // the agent let go of it
+	let     bool // the agent released it
 	result  sandbox.Result
 	err     error
 
@@ -41,7 +41,7 @@ type terminal struct {
 	cut     bool
 }
 
-// open starts a command and returns the terminal's identifier.
+// open starts a command and returns the identifier of its terminal.
 func (l *link) open(ctx context.Context, launch Launch, c sandbox.Command, command, call string, most int) string {
 	l.made++
 	if most <= 0 || most > maxOutput {
@@ -56,7 +56,7 @@ func (l *link) open(ctx context.Context, launch Launch, c sandbox.Command, comma
 	l.workers.Go(func() {
 		r, err := launch.Run(ctx, c)
 		kill(nil)
-		t.result, t.err = r, err // read by who receives it
+		t.result, t.err = r, err // read by the receiver
 		select {
 		case l.ended <- t:
 		case <-l.gone:
@@ -65,17 +65,17 @@ func (l *link) open(ctx context.Context, launch Launch, c sandbox.Command, comma
 	return t.id
 }
 
-// hear keeps the end of what it prints.
+// hear stores the end of the output.
 func (t *terminal) hear(b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.printed = append(t.printed, b...)
-	if len(t.printed) > 2*t.most { // not each time
+	if len(t.printed) > 2*t.most { // trim only now and then
 		t.printed, t.cut = append([]byte(nil), t.printed[len(t.printed)-t.most:]...), true
 	}
 }
 
-// output returns the end of what it printed, and whether that is not all.
+// output returns the end of the output, and whether the beginning is missing.
 func (t *terminal) output() (string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,7 +86,7 @@ func (t *terminal) output() (string, bool) {
 	return strings.ToValidUTF8(string(b), ""), cut
 }
 
-// text is what it printed and how it ended, for people.
+// text returns the output and the exit status, for people.
 func (t *terminal) text() string {
 	text, _ := t.output()
 	if t.err != nil {
@@ -98,9 +98,9 @@ func (t *terminal) text() string {
 	return text
 }
 
-// status is how it ended, as the protocol has it.
+// status returns the exit status in the form of the protocol.
 func (t *terminal) status() map[string]any {
-	if t.err != nil || t.result.Exit < 0 { // it may never have run
+	if t.err != nil || t.result.Exit < 0 { // the command may not have started
 		return map[string]any{"exitCode": nil, "signal": "SIGKILL"}
 	}
 	return map[string]any{"exitCode": t.result.Exit, "signal": nil}
@@ -116,7 +116,7 @@ func (l *link) running() bool {
 	return false
 }
 
-// printed is what a terminal has printed, nothing for one that is not there.
+// printed returns the output of a terminal, or "" if there is no such terminal.
 func (l *link) printed(id string) string {
 	t := l.terminals[id]
 	if t == nil {
@@ -152,7 +152,8 @@ func (l *link) control(method, id string) (any, *rpcError) {
 	return map[string]any{}, nil
 }
 
-// exited answers how a command ended. Where it runs, the request is answered later.
+// exited answers with the exit status of a command. If the command still runs, the request is
+// answered later.
 func (l *link) exited(id string, request json.RawMessage) (any, *rpcError) {
 	t := l.terminals[id]
 	switch {
@@ -165,11 +166,11 @@ func (l *link) exited(id string, request json.RawMessage) (any, *rpcError) {
 	return nil, nil
 }
 
-// finish answers those who wait for a command that has ended.
+// finish answers all requests that wait for a command that has ended.
 func (l *link) finish(ctx context.Context, t *terminal) {
 	t.over = true
 	for _, id := range t.waiting {
-		_ = l.answer(ctx, id, t.status(), nil) // one that reads nothing is silent from then on
+		_ = l.answer(ctx, id, t.status(), nil) // an agent that does not read counts as silent
 	}
 	t.waiting = nil
 	if t.let {
@@ -177,7 +178,7 @@ func (l *link) finish(ctx context.Context, t *terminal) {
 	}
 }
 
-// stopTerminals kills the commands that run, and waits until they are dead.
+// stopTerminals kills the running commands, and waits until they have ended.
 func (l *link) stopTerminals() {
 	for _, t := range l.terminals {
 		t.kill(errOver)
@@ -188,8 +189,8 @@ func (l *link) stopTerminals() {
 	}
 }
 
-// settleTerminals answers who waits for a command that was stopped, and forgets
-// those that were released before they ended.
+// settleTerminals answers the requests that wait for stopped commands, and removes the terminals
+// that were released before their commands ended.
 func (l *link) settleTerminals(ctx context.Context) {
 	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), cancelTime, errSilent)
 	defer stop()

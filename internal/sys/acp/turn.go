@@ -14,37 +14,36 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
-const maxText = 2 << 20 // bytes kept of a message
+const maxText = 2 << 20 // bytes stored of a message
 
-// turn is a prompt under way, and what the agent did so far. The goroutine that
-// listens owns it.
+// turn is a running prompt, with the actions of the agent so far. The receiving goroutine owns it.
 type turn struct {
 	agentcli.Prompt
 
 	agent   *Agent
-	replays bool // what arrives was said before
+	replays bool // the agent replays earlier messages
 
-	text   strings.Builder // what it says, as far as it is not told
+	text   strings.Builder // text of the message that is not reported yet
 	saying string          // identifier of that message
-	last   string          // what it said last
-	plan   string          // what it plans, as it was told last
+	last   string          // text of its last message
+	plan   string          // its last reported plan
 	calls  map[string]*call
-	fresh  []string // calls that are not told
-	said   int      // messages that were told
-	own    int      // identifiers of ours
+	fresh  []string // calls that are not reported yet
+	said   int      // reported messages
+	own    int      // identifiers that we made
 	denied int
-	refusd string // why the last request was refused, where nothing followed
-	inarow int    // requests that were refused, one after the other
-	asked  int    // requests for permission
+	refusd string // reason of the last refusal, if nothing followed
+	inarow int    // consecutive refused requests
+	asked  int    // permission requests
 	people int    // questions to people
-	stop   error  // why it is to stop
+	stop   error  // why it has to stop
 
 	used, size int64 // tokens of its context
 	money      nexus.Money
-	start      nexus.Money // what the conversation had cost
+	start      nexus.Money // cost of the conversation before the prompt
 	counted    bool
 	usage      nexus.Usage
-	models     map[string]nexus.Usage // of the prompt alone, where the agent tells that
+	models     map[string]nexus.Usage // usage of this prompt by model, if the agent reports it
 }
 
 func newTurn(a *Agent, q agentcli.Prompt) *turn {
@@ -55,14 +54,14 @@ func newTurn(a *Agent, q agentcli.Prompt) *turn {
 	return t
 }
 
-// talk opens the conversation and prompts it.
+// talk opens the conversation and sends the prompt.
 func (t *turn) talk(ctx context.Context) error {
 	if err := t.open(ctx); err != nil {
 		return err
 	}
 	l := t.agent.link
 	if t.start = t.Spent; t.counted {
-		t.start = t.money // it told with what was said before
+		t.start = t.money // reported while earlier messages were replayed
 	}
 	t.counted = false
 	id, err := l.request(ctx, "session/prompt", map[string]any{
@@ -97,7 +96,7 @@ func (t *turn) talk(ctx context.Context) error {
 	}
 }
 
-// cancel asks the agent to stop, and waits a moment for it to say that it did.
+// cancel asks the agent to stop, and waits briefly for its confirmation.
 func (t *turn) cancel(ctx context.Context, id string, done any) {
 	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), cancelTime, errSilent)
 	defer stop()
@@ -118,7 +117,7 @@ func (t *turn) cancel(ctx context.Context, id string, done any) {
 	})
 }
 
-// reason says what a stop reason means, nil where the agent is done.
+// reason converts a stop reason to an error; nil if the agent is done.
 func (t *turn) reason(reason string) error {
 	switch reason {
 	case "end_turn":
@@ -145,7 +144,7 @@ func (t *turn) reason(reason string) error {
 	}
 }
 
-// count takes over how many tokens the agent says that it used.
+// count stores the token counts that the agent reports.
 func (t *turn) count(raw json.RawMessage) {
 	var u struct {
 		Input   int64 `json:"inputTokens"`
@@ -159,15 +158,15 @@ func (t *turn) count(raw json.RawMessage) {
 		return
 	}
 	if cached := max(u.Read, 0) + max(u.Write, 0); u.Input == cached || u.Input > cached && u.Total == u.Input+u.Output+u.Thought {
-		u.Input -= cached // which some count among the input
+		u.Input -= cached // some agents include cached tokens in the input
 	}
 	t.usage = nexus.Usage{
 		Input: max(u.Input, 0), Output: max(u.Output, 0) + max(u.Thought, 0), CacheRead: max(u.Read, 0), CacheWrite: max(u.Write, 0),
 	}
 }
 
-// countModels takes over what Gemini CLI tells beside the protocol: the tokens of the
-// prompt by model.
+// countModels stores the tokens of the prompt by model, which Gemini CLI reports outside of the
+// protocol.
 func (t *turn) countModels(raw json.RawMessage) {
 	var m struct {
 		Quota struct {
@@ -196,14 +195,14 @@ func (t *turn) countModels(raw json.RawMessage) {
 	}
 }
 
-// end is how the prompt ended, but for a fault.
+// end returns how the prompt ended, without a fault.
 func (t *turn) end() stream.End {
 	return stream.End{
 		Text: t.last, Usage: t.usage, Models: t.models, Money: t.money, Total: len(t.models) == 0, Sum: true, Denied: t.denied,
 	}
 }
 
-// handle acts on a message of the agent.
+// handle handles a message of the agent.
 func (t *turn) handle(ctx context.Context, m message) error {
 	switch {
 	case m.over != nil:
@@ -216,7 +215,7 @@ func (t *turn) handle(ctx context.Context, m message) error {
 	return nil
 }
 
-// emitEvents has events heard, and sees whether the agent did as much as it may.
+// emitEvents passes events to the consumer, and checks the limits of the prompt.
 func (t *turn) emitEvents(ctx context.Context, events []stream.Event) error {
 	for _, e := range events {
 		if e.Kind == stream.Said {
@@ -230,7 +229,7 @@ func (t *turn) emitEvents(ctx context.Context, events []stream.Event) error {
 	return nil
 }
 
-// stopAtLimits stops the agent when it did as much as it may.
+// stopAtLimits stops the agent if it has reached a limit.
 func (t *turn) stopAtLimits() {
 	switch {
 	case t.stop != nil:
@@ -241,10 +240,10 @@ func (t *turn) stopAtLimits() {
 	}
 }
 
-// cost is what the prompt cost so far.
+// cost returns the cost of the prompt so far.
 func (t *turn) cost() nexus.Money {
 	if t.money < t.start {
-		return t.money // it forgot what was before
+		return t.money // the agent no longer counts earlier prompts
 	}
 	return t.money - t.start
 }
@@ -273,8 +272,7 @@ func (c content) String() string {
 	}
 }
 
-// update reads one session/update. Kinds that are not known are ignored, and so
-// are those that cannot be read.
+// update reads one session/update. It ignores unknown kinds and unreadable updates.
 func (t *turn) update(params json.RawMessage) []stream.Event {
 	var u struct {
 		ID     string          `json:"sessionId"`
@@ -287,7 +285,7 @@ func (t *turn) update(params json.RawMessage) []stream.Event {
 		return nil
 	}
 	switch {
-	case t.agent.id != "" && u.ID != t.agent.id: // of another conversation
+	case t.agent.id != "" && u.ID != t.agent.id: // it belongs to another conversation
 		return nil
 	case kind.Kind == "usage_update":
 		t.readUsage(u.Update)
@@ -310,7 +308,7 @@ func (t *turn) update(params json.RawMessage) []stream.Event {
 	return nil
 }
 
-// chunk takes over a part of a message.
+// chunk appends a part of a message.
 func (t *turn) chunk(raw json.RawMessage) []stream.Event {
 	var c struct {
 		Message string  `json:"messageId"`
@@ -333,7 +331,7 @@ func (t *turn) chunk(raw json.RawMessage) []stream.Event {
 	return events
 }
 
-// flushMessage returns what it said as a message.
+// flushMessage returns the buffered text as a message.
 func (t *turn) flushMessage(calls ...stream.Call) []stream.Event {
 	text := t.text.String()
 	t.text.Reset()
@@ -345,8 +343,8 @@ func (t *turn) flushMessage(calls ...stream.Call) []stream.Event {
 	return []stream.Event{{Kind: stream.Said, Text: text, Calls: calls}}
 }
 
-// updateCall takes over what it tells about a call. A call is told when its input is
-// known, or when it has begun.
+// updateCall merges the agent's report about a call. A call is emitted once its input is known, or
+// once it has begun.
 func (t *turn) updateCall(in toolCall) []stream.Event {
 	c := t.merge(in)
 	if c == nil {
@@ -365,8 +363,7 @@ func (t *turn) updateCall(in toolCall) []stream.Event {
 	return events
 }
 
-// flushCalls tells the calls that are not told yet, the first with what was said
-// before it.
+// flushCalls emits the pending calls, the first together with the text before it.
 func (t *turn) flushCalls() []stream.Event {
 	var events []stream.Event
 	for _, id := range t.fresh {
@@ -378,11 +375,11 @@ func (t *turn) flushCalls() []stream.Event {
 	return events
 }
 
-// flushAll tells what is left when the prompt has ended.
+// flushAll emits the remaining calls and text when the prompt has ended.
 func (t *turn) flushAll() []stream.Event { return append(t.flushCalls(), t.flushMessage()...) }
 
-// planEvents tells what the agent plans as a call of the tool that lists of things
-// to do are written with elsewhere.
+// planEvents reports the agent's plan as a call of the tool with which other agents write their
+// to-do lists.
 func (t *turn) planEvents(raw json.RawMessage) []stream.Event {
 	var p struct {
 		Entries []struct {
@@ -403,13 +400,13 @@ func (t *turn) planEvents(raw json.RawMessage) []stream.Event {
 	return append(events, stream.Event{Kind: stream.Answered, ID: id})
 }
 
-// name makes an identifier for what the agent has none for.
+// name makes an identifier for an object to which the agent gave none.
 func (t *turn) name(what string) string {
 	t.own++
 	return fmt.Sprintf("%s-%d", what, t.own)
 }
 
-// readUsage reads how full its context is, and what the conversation cost so far.
+// readUsage reads how full the context is, and the cost of the conversation so far.
 func (t *turn) readUsage(raw json.RawMessage) {
 	var u struct {
 		Used int64 `json:"used"`

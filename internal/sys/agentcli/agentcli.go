@@ -1,10 +1,10 @@
-// Package agentcli runs agent programs of other makers from their command line:
-// those of [Known], and any program that takes a task and changes files.
+// Package agentcli runs third-party agent programs from their command line: those of [Known], and
+// any program that accepts a task and changes files.
 //
-// A prompt is one process in the sandbox. It has a home of its own that holds
-// nothing but a copy of the program's login, and it ends when the stream says
-// that the prompt is done, when it is silent for too long, or when the context
-// ends. Everything that it started is dead then.
+// A prompt is one process in the sandbox. It has a home directory of its own, with a copy of the
+// program's login in it and nothing else. The process ends when the stream reports that the prompt
+// is done, when it is silent for too long, or when the context ends. After that, every process
+// that it started is dead, too.
 package agentcli
 
 import (
@@ -19,22 +19,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Program is an agent program, and how it is run.
+// Program describes an agent program and how to run it.
 type Program struct {
 	Name    string
 	Command string   // program, found by PATH
-	Args    []string // before those of the format; for text all of them, with {prompt} for the prompt; {home} is its home
+	Args    []string // arguments before those of the format; for text all of them, with {prompt} for the prompt; {home} is its home
 	Maker   string   // provider of its models, such as anthropic; empty: unknown
 	Speaks  string   // format of its stream, see package stream; or acp, see package acp
-	Model   string   // as it names it; empty: its own choice
-	Mode    string   // as it names it, where it speaks acp; empty: its own choice
-	End     string   // in a line that says that it is done, where it speaks text; empty: its exit says that
+	Model   string   // by the program's own name; empty: the program's choice
+	Mode    string   // by the program's own name, if it speaks acp; empty: the program's choice
+	End     string   // text in the line that ends a prompt, if it speaks text; empty: its exit ends it
 	Env     []string // "NAME=value"
-	Hosts   []string // that it may reach
+	Hosts   []string // hosts that it may reach
 	Login   []string // files below the user's home that hold its login
 	Install string   // command that installs it; empty: unknown
 	Signin  string   // command that logs a person in
-	Metered bool     // paid by use; else a subscription, which costs nothing more
+	Metered bool     // paid by use; else a subscription without further cost
 }
 
 // IsKnown reports whether a program of this name needs no configuration.
@@ -42,8 +42,8 @@ func IsKnown(name string) bool {
 	return slices.ContainsFunc(Known(), func(p Program) bool { return p.Name == name })
 }
 
-// Find returns the path of a program as PATH says, and the directories that
-// have to be seen so that it runs. A program of npm lies with its packages.
+// Find looks up a program in PATH and returns its path, and the directories that must be visible
+// for it to run. A program of npm is in the same directory as its packages.
 func Find(command, path string) (file string, seen []string, err error) {
 	file = command
 	if !filepath.IsAbs(file) {
@@ -75,8 +75,8 @@ func isRunnable(file string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// LoggedIn reports whether one of the files that hold the login is there. A
-// program without such files is taken as logged in.
+// LoggedIn reports whether one of the login files exists. A program without login files counts as
+// logged in.
 func (p Program) LoggedIn(home string) bool {
 	return len(p.Login) == 0 || slices.ContainsFunc(p.Login, func(name string) bool {
 		info, err := os.Stat(filepath.Join(home, name))
@@ -84,8 +84,8 @@ func (p Program) LoggedIn(home string) bool {
 	})
 }
 
-// Home makes dir the home of the program: private, with a copy of the login in
-// it, see [Login]. It returns the secrets that are in there.
+// Home creates dir as the program's private home, with a copy of the login in it, see [Login]. It
+// returns the secrets of the login.
 func (p Program) Home(dir, user string) (secrets []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, disk.WrapError("make a home for "+p.Name, err)
@@ -97,13 +97,13 @@ func (p Program) Home(dir, user string) (secrets []string, err error) {
 	return secrets, err
 }
 
-// writeSettings writes the settings that have no variable and no flag.
+// writeSettings writes the settings for which there is no variable and no flag.
 func (p Program) writeSettings(dir string) error {
 	settings := p.settings()
 	if len(settings) == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(dir) // in which a session of before may have made links
+	root, err := os.OpenRoot(dir) // an earlier session may have made links in it
 	if err != nil {
 		return disk.WrapError("make a home for "+p.Name, err)
 	}
@@ -116,18 +116,18 @@ func (p Program) writeSettings(dir string) error {
 	return nil
 }
 
-// settings returns the files with settings that have no variable and no flag, by
-// their names in its home.
+// settings returns the files with the settings for which there is no variable and no flag, by
+// their names in the program's home.
 func (p Program) settings() map[string][]byte {
 	is := func(name string) bool { return p.Speaks == name || p.Name == name }
 	switch {
 	case p.Speaks == "amp":
-		text := message(map[string]any{"amp.dangerouslyAllowAll": true, "amp.updates.mode": "disabled"}) // ours confines it
+		text := message(map[string]any{"amp.dangerouslyAllowAll": true, "amp.updates.mode": "disabled"}) // our sandbox confines it
 		return map[string][]byte{".config/amp/settings.json": text}
-	case is("codex"): // what reaches hosts of others
+	case is("codex"): // features that contact third-party hosts
 		text := "check_for_update_on_startup = false\n[analytics]\nenabled = false\n[features]\nplugins = false\napps = false\n"
 		return map[string][]byte{".codex/config.toml": []byte(text)}
-	case is("gemini"): // which does not know how it is logged in without them
+	case is("gemini"): // without them, it does not know its login method
 		how := "oauth-personal"
 		if slices.ContainsFunc(p.Env, func(e string) bool { return strings.HasPrefix(e, "GEMINI_API_KEY=") }) {
 			how = "gemini-api-key"
@@ -136,9 +136,9 @@ func (p Program) settings() map[string][]byte {
 			"security": map[string]any{"auth": map[string]any{"selectedType": how}},
 			"general":  map[string]any{"enableAutoUpdate": false, "disableAutoUpdate": true},
 			"privacy":  map[string]any{"usageStatisticsEnabled": false},
-			"advanced": map[string]any{"ignoreLocalEnv": true}, // a .env of the repository
+			"advanced": map[string]any{"ignoreLocalEnv": true}, // ignores a .env of the repository
 		})}
-	case is("opencode"): // in each home it asks a registry for what plugins import, unless that seems to be there
+	case is("opencode"): // in every new home, it asks a registry for the imports of plugins, unless they seem to be installed
 		root := map[string]any{"dependencies": map[string]any{"@opencode-ai/plugin": "*"}}
 		lock := message(map[string]any{"lockfileVersion": 3, "packages": map[string]any{"": root}})
 		return map[string][]byte{
@@ -148,10 +148,10 @@ func (p Program) settings() map[string][]byte {
 	return nil
 }
 
-// minSecret is the shortest text of a login that is taken for a secret.
+// minSecret is the length from which a text in a login counts as a secret.
 const minSecret = 20
 
-// values returns the long texts of a JSON document without spaces.
+// values returns the long texts without spaces in a JSON document.
 func values(data []byte) []string {
 	var all []string
 	var walk func(v any)
@@ -179,7 +179,7 @@ func values(data []byte) []string {
 	return all
 }
 
-// NewID returns an identifier for a conversation, where the program takes one.
+// NewID returns a new identifier for a conversation, if the program accepts one.
 func (p Program) NewID() string {
 	if !slices.Contains([]string{"aider", "claude", "copilot", "crush", "gemini", "goose"}, p.Speaks) {
 		return ""
@@ -190,14 +190,13 @@ func (p Program) NewID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Resumes reports whether the program can continue with a conversation.
+// Resumes reports whether the program can continue a conversation.
 func (p Program) Resumes() bool { return p.Speaks != "text" }
 
-// Tells reports whether the program says what it does while it works, and not only at
-// its end.
+// Tells reports whether the program reports its actions while it works, and not only at its end.
 func (p Program) Tells() bool { return p.Speaks != "text" && p.Speaks != "crush" }
 
-// message encodes plain values, which always can be.
+// message encodes plain values, for which encoding cannot fail.
 func message(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// args returns the arguments for a prompt of a program with this home. What the
-// prompt says stays as it is.
+// args returns the arguments for a prompt of a program with this home. The text of the prompt is
+// not changed.
 func (p Program) args(q Prompt, home string) []string {
 	args := slices.Clone(p.Args)
 	for i, a := range args {
@@ -36,7 +36,7 @@ func (p Program) args(q Prompt, home string) []string {
 		if q.Resume {
 			add("resume")
 		}
-		add("--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox") // ours confines it
+		add("--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox") // our sandbox confines it
 		model("-m")
 		if q.Resume {
 			add(q.ID)
@@ -69,12 +69,12 @@ func (p Program) args(q Prompt, home string) []string {
 	return args
 }
 
-// aiderArgs returns those of aider but its model.
+// aiderArgs returns the arguments of aider without its model.
 func aiderArgs(q Prompt, home string) []string {
 	args := []string{
 		"--message-file", "/dev/stdin", "--yes-always", "--no-pretty", "--no-stream", "--no-fancy-input",
 		"--no-suggest-shell-commands", "--no-detect-urls", "--no-auto-commits", "--no-dirty-commits", "--no-gitignore", "--no-check-update",
-		"--no-show-release-notes", "--analytics-disable", "--map-tokens", "0", // its map is a file in the tree
+		"--no-show-release-notes", "--analytics-disable", "--map-tokens", "0", // its repository map is a file in the tree
 		"--chat-history-file", home + "/aider.history.md", "--input-history-file", home + "/aider.input.history",
 	}
 	if q.Resume {
@@ -83,7 +83,7 @@ func aiderArgs(q Prompt, home string) []string {
 	return args
 }
 
-// ampArgs returns those of Amp but its model.
+// ampArgs returns the arguments of Amp without its model.
 func ampArgs(q Prompt) []string {
 	args := []string{"--no-archive-after-execute"}
 	if q.Resume {
@@ -92,7 +92,7 @@ func ampArgs(q Prompt) []string {
 	return append(args, "-x", "--stream-json", "--no-ide", "--no-notifications", "--no-color")
 }
 
-// crushArgs returns those of crush but its model.
+// crushArgs returns the arguments of crush without its model.
 func crushArgs(q Prompt, home string) []string {
 	args := []string{"run", "--quiet", "--data-dir", home + "/crush"}
 	if q.Resume {
@@ -101,21 +101,20 @@ func crushArgs(q Prompt, home string) []string {
 	return args
 }
 
-// limitsTurns reports whether the program is told how many turns it has, and counts
-// them itself.
+// limitsTurns reports whether the program has a flag that limits its turns.
 func (p Program) limitsTurns() bool { return p.Speaks == "claude" || p.Speaks == "goose" }
 
-// callsPerTurn is how many tool calls a turn of a program may have that prints only
-// those. Models make several in a message, and many small ones.
+// callsPerTurn is the number of tool calls that count as one turn, for programs that print only
+// calls. Models make several calls in a message, and many of them are small.
 const callsPerTurn = 10
 
-// printsCalls reports whether the stream has single calls, which do not tell in which
-// message the model made them.
+// printsCalls reports whether the stream has single calls without the message in which the model
+// made them.
 func (p Program) printsCalls() bool {
 	return slices.Contains([]string{"codex", "gemini", "opencode"}, p.Speaks)
 }
 
-// gooseArgs returns those of goose but its model.
+// gooseArgs returns the arguments of goose without its model.
 func gooseArgs(q Prompt) []string {
 	args := []string{"run", "-i", "-", "--output-format", "stream-json", "--no-profile", "--with-builtin", "developer", "-n", q.ID}
 	if q.Turns > 0 {
@@ -127,7 +126,7 @@ func gooseArgs(q Prompt) []string {
 	return args
 }
 
-// claudeArgs returns those of Claude Code but its model.
+// claudeArgs returns the arguments of Claude Code without its model.
 func claudeArgs(q Prompt) []string {
 	args := []string{
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio",
@@ -143,8 +142,8 @@ func claudeArgs(q Prompt) []string {
 	return args
 }
 
-// conversation returns the arguments that say which conversation it is: those that
-// resume it, or start and its identifier. Where start is empty, the program makes one.
+// conversation returns the arguments that select the conversation: resume, or start with the
+// identifier. If start is empty, the program makes the identifier.
 func conversation(q Prompt, start string, resume ...string) []string {
 	switch {
 	case q.Resume:
@@ -155,8 +154,7 @@ func conversation(q Prompt, start string, resume ...string) []string {
 	return nil
 }
 
-// stdin returns what the program reads for a prompt, and whether its input stays
-// open for answers.
+// stdin returns the program's input for a prompt, and whether the input stays open for answers.
 func (p Program) stdin(q Prompt) (text []byte, open bool) {
 	switch {
 	case p.Speaks == "claude":

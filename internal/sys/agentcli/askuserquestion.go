@@ -15,16 +15,15 @@ const (
 	maxQuestions = 10
 	maxOptions   = 20
 	maxQuestion  = 1000 // bytes shown of a question
-	maxLabel     = 300  // bytes shown of what is offered
+	maxLabel     = 300  // bytes shown of an option
 )
 
-// questions is what an agent wants to know, in one call of Claude Code's tool
-// AskUserQuestion:
+// questions are the questions in one call of Claude Code's tool AskUserQuestion:
 //
 //	input of the call -> readQuestions -> text -> a person -> answer, as the input of the call
 //
-// A person may choose among what the agent offers or say something else, as in Claude
-// Code itself.
+// A person may choose among the agent's options or answer in other words, as in Claude Code
+// itself.
 type questions struct {
 	input map[string]json.RawMessage
 	all   []oneQuestion
@@ -41,7 +40,8 @@ type answerOption struct {
 	Says  string `json:"description"`
 }
 
-// readQuestions reads the input of a call. An error says why no person is asked, for the agent.
+// readQuestions reads the input of a call. Its error is a reason, for the agent, why no person is
+// asked.
 func readQuestions(input []byte) (questions, error) {
 	var q questions
 	if json.Unmarshal(input, &q.input) != nil || json.Unmarshal(q.input["questions"], &q.all) != nil {
@@ -60,7 +60,7 @@ func readQuestions(input []byte) (questions, error) {
 	return q, nil
 }
 
-// text is the question in words, with what can be answered.
+// text returns the questions in words, with the possible answers.
 func (q questions) text() string {
 	var b strings.Builder
 	for i, one := range q.all {
@@ -90,14 +90,14 @@ func (q questions) text() string {
 
 func shortLabel(s string) string { return sanitize.Cut(strings.Join(strings.Fields(s), " "), maxLabel) }
 
-// isDeclined reports whether a person does not want to answer.
+// isDeclined reports whether the answer declines the question.
 func isDeclined(answer string) bool {
 	word := strings.ToLower(strings.TrimRight(strings.TrimSpace(answer), ".!"))
 	return word == "decline" || word == "cancel"
 }
 
-// answer returns the input of the call with the answers in it. An error says what does
-// not fit, for the person.
+// answer returns the input of the call with the answers in it. Its error tells the person what
+// does not fit.
 func (q questions) answer(said string) (json.RawMessage, error) {
 	said = strings.TrimSpace(said)
 	if said == "" {
@@ -122,7 +122,7 @@ func (q questions) answer(said string) (json.RawMessage, error) {
 	return data, nil
 }
 
-// split reads an answer to several questions.
+// split reads the answers to several questions.
 func (q questions) split(answer string, answers map[string]string) error {
 	for part := range strings.FieldsFuncSeq(answer, func(c rune) bool { return c == ';' || c == '\n' }) {
 		if strings.TrimSpace(part) == "" {
@@ -150,8 +150,8 @@ func (q questions) split(answer string, answers map[string]string) error {
 	return nil
 }
 
-// labelsOrText returns an answer as the tool wants it: the labels of what was chosen, or what
-// was said.
+// labelsOrText returns an answer in the form of the tool: the labels of the chosen options, or the
+// text of the person.
 func (q oneQuestion) labelsOrText(said string) string {
 	if name, ok := q.chosen(said); ok {
 		return name
@@ -172,7 +172,7 @@ func (q oneQuestion) labelsOrText(said string) string {
 	return strings.Join(names, ", ")
 }
 
-// chosen returns the label of the option with this name or number.
+// chosen returns the label of the option with this label or number.
 func (q oneQuestion) chosen(said string) (string, bool) {
 	for _, o := range q.Options {
 		if strings.EqualFold(strings.TrimSpace(o.Label), said) {
@@ -185,7 +185,7 @@ func (q oneQuestion) chosen(said string) (string, bool) {
 	return "", false
 }
 
-// quoted returns one of several answers as the tool splits them.
+// quoted quotes one of several answers so that the tool splits them correctly.
 func quoted(s string) string {
 	if !strings.Contains(s, ", ") && !strings.Contains(s, `"`) {
 		return s

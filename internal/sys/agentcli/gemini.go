@@ -14,17 +14,17 @@ const (
 	geminiKept  = "session-kept-"
 )
 
-// KeepGemini makes Gemini CLI find a conversation again that it is about to load over
-// the Agent Client Protocol. Before it looks for the conversation, it begins an empty one
-// of the same identifier, in a file that is named after the minute: within the same minute
-// that is the file of the conversation, of which nothing is left then. So the file gets
-// another name, which the program finds as well. In homes without one it does nothing.
+// KeepGemini renames the file of a conversation so that Gemini CLI can load it over the Agent
+// Client Protocol. Before loading, Gemini CLI creates an empty conversation of the same
+// identifier, in a file named after the current minute. Within the same minute, that is the file
+// of the conversation itself, which would be overwritten. Gemini CLI also finds the file under its
+// other name. In homes without such a file, KeepGemini does nothing.
 func KeepGemini(home, id string) error {
 	short, _, ok := strings.Cut(id, "-")
 	if home == "" || !ok || strings.ContainsAny(short, `*?[]\/`) {
 		return nil
 	}
-	root, err := os.OpenRoot(home) // the program made what is in it
+	root, err := os.OpenRoot(home) // the program created the files in it
 	if err != nil {
 		return disk.WrapError("open the home of an agent", err)
 	}
@@ -38,7 +38,7 @@ func KeepGemini(home, id string) error {
 		return fmt.Errorf("look for conversations: %w", err)
 	}
 	for _, name := range named {
-		if len(kept) > 0 { // what loading it before left
+		if len(kept) > 0 { // the empty file of an earlier load
 			err = root.Remove(name)
 		} else {
 			dir := name[:strings.LastIndex(name, "/")+1]

@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Known returns the programs that need no configuration, in the order of their
-// names. Their telemetry and their updates are off.
+// Known returns the programs that need no configuration, in the order of their names. Their
+// telemetry and their updates are turned off.
 func Known() []Program {
 	return []Program{
 		{
@@ -67,17 +67,17 @@ func Known() []Program {
 	}
 }
 
-// SteeringFiles returns the files and directories of a worktree, by their paths from its root, from which the program takes
-// settings that no flag turns off: its model, its provider, commands that it
-// starts. Whoever may write to the repository would choose them.
+// SteeringFiles returns the files and directories of a worktree, as paths from its root, from
+// which the program reads settings that no flag turns off: its model, its provider, commands that
+// it starts. Everyone who can write to the repository could choose them.
 func (p Program) SteeringFiles() []string {
 	is := func(name string) bool { return p.Name == name || path.Base(p.Command) == name }
 	switch {
 	case p.Speaks == "aider" || is("aider"):
 		return []string{".aider.conf.yml", ".aider.model.metadata.json", ".aider.model.settings.yml", ".env"}
 	case is("crush"):
-		return []string{".crush.json", ".crushrc", "crush.json", "crushrc"} // it runs the second and the fourth
-	case p.Speaks == "gemini" || is("gemini"): // its own settings turn off that it reads .env
+		return []string{".crush.json", ".crushrc", "crush.json", "crushrc"} // it executes the second and the fourth
+	case p.Speaks == "gemini" || is("gemini"): // its own settings turn off .env
 		return []string{
 			".gemini/.env", ".gemini/settings.json", ".gemini/agents", ".gemini/commands",
 			".gemini/extensions", ".gemini/policies", ".gemini/skills", ".agents/skills",
@@ -87,8 +87,8 @@ func (p Program) SteeringFiles() []string {
 	}
 }
 
-// Steers reports whether one of the files of [Program.SteeringFiles] with this content may
-// choose anything. An .aider.conf.yml that names files to read, as nexus generate
+// Steers reports whether one of the files of [Program.SteeringFiles] with this content may contain
+// effective settings. An .aider.conf.yml that only names files to read, as nexus generate
 // suggests, does not.
 func Steers(name string, data []byte) bool {
 	var set map[string]any
@@ -103,29 +103,29 @@ func Steers(name string, data []byte) bool {
 	return false
 }
 
-// WithProtocol returns the program as it is started to speak another protocol than it
-// does by itself.
+// WithProtocol returns the program with the settings to start it with another protocol than its
+// default.
 func (p Program) WithProtocol(protocol string) Program {
 	if p.Speaks == "acp" && protocol != "acp" {
-		p.Args = nil // which start that
+		p.Args = nil // they start the default protocol
 	}
 	p.Speaks = protocol
 	if protocol != "acp" {
 		return p
 	}
-	// Claude Code and Codex speak the Agent Client Protocol by adapters, programs
-	// of their own.
+	// Claude Code and Codex speak the Agent Client Protocol through adapters, which are separate
+	// programs.
 	switch p.Name {
 	case "claude":
 		p.Command, p.Install = "claude-agent-acp", "npm install -g @agentclientprotocol/claude-agent-acp"
-		p.Mode = "default" // in its own choice, a model decides what is permitted
+		p.Mode = "default" // in its default mode, a model decides about permissions
 	case "codex":
 		p.Command, p.Install = "codex-acp", "npm install -g @agentclientprotocol/codex-acp"
-		p.Mode = "agent-full-access" // in others it puts commands into a sandbox of its own, which ours does not allow
+		p.Mode = "agent-full-access" // other modes use its own sandbox, which ours does not allow
 	case "gemini":
 		p.Args = []string{"--acp", "--skip-trust"}
-		p.Mode = "default" // in others it asks for nothing
-	case "opencode": // asks for nothing by itself
+		p.Mode = "default" // other modes never ask for permission
+	case "opencode": // never asks for permission by default
 		p.Args = []string{"acp"}
 		p.Env = append(slices.Clone(p.Env), `OPENCODE_PERMISSION={"edit":"ask","bash":"ask","webfetch":"ask"}`)
 	}

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	maxTail = 256 << 10 // bytes at the end of a record that are read
-	maxDays = 1000      // entries of a directory of records that are looked at
+	maxTail = 256 << 10 // bytes read at the end of a record
+	maxDays = 1000      // entries read of a directory of records
 )
 
-// Limits returns how much of the windows of its account is used, where the
-// program says so in its home and not in its stream: Codex does, in the record
-// that it keeps of the conversation. Whoever ran there may have written it.
+// Limits returns the usage of the account's windows, for programs that write it to their home and
+// not to their stream: Codex writes it to the record of a conversation. Any process that ran in
+// the home may have written the record.
 func (p Program) Limits(home string) []stream.Event {
 	if p.Speaks != "codex" {
 		return nil
@@ -40,13 +40,13 @@ func (p Program) Limits(home string) []stream.Event {
 	return nil
 }
 
-// newest returns the last record below a directory: they are named by their time.
+// newest returns the latest record below a directory. Records are named by their time.
 func newest(root *os.Root, dir string, depth int) string {
 	f, err := root.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return ""
 	}
-	all, _ := f.ReadDir(maxDays) // what could be read counts
+	all, _ := f.ReadDir(maxDays) // partial results count
 	_ = f.Close()
 	slices.SortStableFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(b.Name(), a.Name()) })
 	for _, e := range all {
@@ -63,7 +63,7 @@ func newest(root *os.Root, dir string, depth int) string {
 	return ""
 }
 
-// ending returns the last bytes of a file, nothing for anything else.
+// ending returns the last bytes of a regular file, and nothing for anything else.
 func ending(root *os.Root, name string) []byte {
 	if name == "" {
 		return nil

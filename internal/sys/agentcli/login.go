@@ -17,26 +17,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// maxLogin is the largest file of a login that is copied.
+// maxLogin limits the size of a login file that is copied.
 const maxLogin = 1 << 20
 
-// Login is a user's login, and the copy of it in a home of the program. What was
-// copied is remembered beside the home, where nothing that runs in it comes to.
+// Login is a user's login, and its copy in a home of the program. The record of the copied files
+// is beside the home, where no process in the sandbox can write.
 type Login struct {
 	Program Program
-	Home    string // of the program
+	Home    string // home of the program
 	User    string // home of the user
 }
 
-// RenewedFile is what became of a login that the program renewed in its home.
+// RenewedFile is the result of writing a renewed login file back to the user.
 type RenewedFile struct {
 	File string
-	Kept string // why the user's own stays as it is; empty: it was replaced
+	Kept string // why the user's own file was not replaced; empty: it was
 }
 
-// Copy copies the files of the login that are the user's newest: those that are
-// not there yet, and those that the user changed since. It reports whether it
-// copied any, and returns the secrets of all.
+// Copy copies the login files that are missing in the home or that the user changed since the last
+// copy. It reports whether it copied any, and returns the secrets of all files.
 func (l Login) Copy() (copied bool, secrets []string, err error) {
 	root, err := os.OpenRoot(l.Home)
 	if err != nil {
@@ -47,11 +46,11 @@ func (l Login) Copy() (copied bool, secrets []string, err error) {
 	for _, name := range l.Program.Login {
 		theirs, _, err := l.readUserFile(name)
 		if err != nil {
-			continue // there is none that can be used
+			continue // it does not exist or cannot be used
 		}
 		own, err := readRegularFile(root, name)
 		secrets = append(secrets, slices.Concat(values(theirs), values(own))...)
-		if err == nil && was[name] == sum(theirs) { // newer than that, or the same
+		if err == nil && was[name] == sum(theirs) { // the home's file is the same or newer
 			continue
 		}
 		if err := writeInHome(root, name, theirs); err != nil {
@@ -65,14 +64,13 @@ func (l Login) Copy() (copied bool, secrets []string, err error) {
 	return true, secrets, l.saveCopiedSums(was)
 }
 
-// Renew writes what the program renewed back to the user, so that a maker which
-// takes a refresh token once does not log the person out: the same file, if it is
-// still what was copied, and only where nothing but tokens and times changed. See
-// [checkRenewed].
+// Renew writes renewed login files back to the user. Otherwise, a vendor that accepts a refresh
+// token only once would log the user out. A file is replaced only if the user's file is still the
+// copied one and only tokens and times changed, see [checkRenewed].
 func (l Login) Renew() (all []RenewedFile, secrets []string, err error) {
 	root, err := os.OpenRoot(l.Home)
 	if err != nil {
-		return nil, nil, nil // it was never run
+		return nil, nil, nil // the program was never run
 	}
 	defer root.Close() //nolint:errcheck // only read
 	was := l.copiedSums()
@@ -83,14 +81,14 @@ func (l Login) Renew() (all []RenewedFile, secrets []string, err error) {
 		}
 		theirs, _, _ := l.readUserFile(name)
 		if err == nil && slices.Equal(values(own), values(theirs)) {
-			continue // it wrote something else there
+			continue // the program wrote something else there
 		}
 		r := RenewedFile{File: name}
 		if err == nil {
 			err = l.replace(name, was[name], own)
 		}
 		if err != nil {
-			r.Kept, was[name] = err.Error(), "-" // is said once, and copied anew
+			r.Kept, was[name] = err.Error(), "-" // reported once, then copied again
 		} else {
 			was[name], secrets = sum(own), append(secrets, values(own)...)
 		}
@@ -102,10 +100,10 @@ func (l Login) Renew() (all []RenewedFile, secrets []string, err error) {
 	return all, secrets, l.saveCopiedSums(was)
 }
 
-// errChanged says that the user's own file is another one now.
+// errChanged is returned if the user's own file was changed since it was copied.
 var errChanged = errors.New("yours was changed meanwhile, and is newer")
 
-// replace puts what the program renewed in the place of the user's file.
+// replace replaces the user's file with the renewed one.
 func (l Login) replace(name, was string, own []byte) error {
 	theirs, at, err := l.readUserFile(name)
 	if err != nil {
@@ -139,7 +137,7 @@ func (l Login) replace(name, was string, own []byte) error {
 	return disk.ReplaceWithMode(at, own, now.Mode().Perm())
 }
 
-// readUserFile reads a file of the user's login, and says where it lies.
+// readUserFile reads a file of the user's login, and returns its location.
 func (l Login) readUserFile(name string) (data []byte, at string, err error) {
 	if at, err = filepath.EvalSymlinks(filepath.Join(l.User, name)); err != nil {
 		return nil, "", err
@@ -155,7 +153,8 @@ func (l Login) readUserFile(name string) (data []byte, at string, err error) {
 	return data, at, err
 }
 
-// readRegularFile reads a file of a home, in which everything may have been replaced.
+// readRegularFile reads a file of a home, in which any file may have been replaced by a link or a
+// pipe.
 func readRegularFile(root *os.Root, name string) ([]byte, error) {
 	before, err := root.Lstat(name)
 	if err != nil {
@@ -183,7 +182,7 @@ func readRegularFile(root *os.Root, name string) ([]byte, error) {
 	return data, err
 }
 
-// writeInHome writes a file into a home, and never out of it.
+// writeInHome writes a file into a home, and never out of it through a link.
 func writeInHome(root *os.Root, name string, data []byte) error {
 	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return err
@@ -192,7 +191,7 @@ func writeInHome(root *os.Root, name string, data []byte) error {
 		return fmt.Errorf("%s is a directory there", name)
 	}
 	temp := name + ".new"
-	_ = root.Remove(temp) // of a process that died
+	_ = root.Remove(temp) // leftover of a process that died
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -204,14 +203,14 @@ func writeInHome(root *os.Root, name string, data []byte) error {
 	return root.Rename(temp, name)
 }
 
-// record is where it is remembered what was copied.
+// record returns the path of the record of copied files.
 func (l Login) record() string { return l.Home + ".login" }
 
-// copiedSums returns the sums of the files that were copied.
+// copiedSums returns the checksums of the copied files.
 func (l Login) copiedSums() map[string]string {
 	was := map[string]string{}
 	if data, err := os.ReadFile(l.record()); err == nil {
-		_ = json.Unmarshal(data, &was) // else all is copied anew
+		_ = json.Unmarshal(data, &was) // if unreadable, all are copied again
 	}
 	return was
 }

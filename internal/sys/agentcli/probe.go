@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	maxModels    = 500 // of a program that are listed
-	maxModelName = 100 // bytes
+	maxModels    = 500 // listed models of a program
+	maxModelName = 100 // bytes of a model's name
 )
 
-// probe is how a program that prints a format is asked about itself.
+// probe has the commands that print a program's flags and models.
 type probe struct {
-	help    []string // prints which flags there are for a prompt
-	starts  []string // words of its help that a prompt needs
-	resumes string   // word of its help without which it continues no conversation
-	models  []string // prints the models that it has; nil: nothing does
+	help    []string // prints the flags for a prompt
+	starts  []string // words of the help text that a prompt needs
+	resumes string   // word of the help text that is missing if the program cannot resume
+	models  []string // prints the program's models; nil: no command does
 }
 
-// probes are by format, and by name for programs that print nothing but text.
+// probe returns the probe of a format, or of a name for programs that speak text.
 func (p Program) probe() probe {
 	switch p.Speaks {
 	case "aider":
@@ -56,12 +56,11 @@ func (p Program) probe() probe {
 	}
 }
 
-// HelpArgs returns the arguments with which the program prints how it is started
-// for a prompt; nil where nobody knows.
+// HelpArgs returns the arguments that print the flags for a prompt; nil if unknown.
 func (p Program) HelpArgs() []string { return p.probe().help }
 
-// Lacks returns which of the words of its help Nexus needs that are not in there,
-// and whether it says that it continues a conversation.
+// Lacks returns the words that Nexus needs and that the help text lacks, and whether the program
+// can resume a conversation.
 func (p Program) Lacks(help string) (missing []string, resumes bool) {
 	words := strings.FieldsFunc(help, func(r rune) bool { return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	ask := p.probe()
@@ -73,8 +72,8 @@ func (p Program) Lacks(help string) (missing []string, resumes bool) {
 	return missing, ask.resumes != "" && slices.Contains(words, ask.resumes)
 }
 
-// ModelArgs returns the arguments with which the program prints which models it
-// has, and what it reads then; nil where it does not tell.
+// ModelArgs returns the arguments and the input with which the program prints its models; nil if
+// it cannot.
 func (p Program) ModelArgs() (args []string, stdin []byte) {
 	args = p.probe().models
 	if args != nil && p.Speaks == "claude" {
@@ -85,7 +84,7 @@ func (p Program) ModelArgs() (args []string, stdin []byte) {
 	return args, stdin
 }
 
-// Models reads what the program printed to whoever asked it with [Program.ModelArgs].
+// Models parses the output of the command of [Program.ModelArgs].
 func (p Program) Models(said []byte) []string {
 	switch p.Speaks {
 	case "claude":
@@ -97,7 +96,7 @@ func (p Program) Models(said []byte) []string {
 	}
 }
 
-// claudeModels reads the answer to the request that begins a conversation.
+// claudeModels parses the response to the request that begins a conversation.
 func claudeModels(said []byte) []string {
 	for line := range strings.Lines(string(said)) {
 		var l struct {
@@ -122,7 +121,7 @@ func claudeModels(said []byte) []string {
 	return nil
 }
 
-// codexModels reads the catalog, in which some are not for people.
+// codexModels parses the catalog, and skips the models that are not for people.
 func codexModels(said []byte) []string {
 	var in struct {
 		Models []struct {
@@ -142,7 +141,7 @@ func codexModels(said []byte) []string {
 	return NamesOf(all)
 }
 
-// listedModels reads lines of the form provider/model.
+// listedModels parses lines of the form provider/model.
 func listedModels(said []byte) []string {
 	form := regexp.MustCompile(`^[A-Za-z0-9._-]+/\S+$`)
 	var all []string
@@ -154,8 +153,8 @@ func listedModels(said []byte) []string {
 	return NamesOf(all)
 }
 
-// NamesOf returns the names that can be names of models, each once: a program says
-// them, and people read them.
+// NamesOf returns the valid model names, each once. The names come from a program and are shown to
+// people.
 func NamesOf(all []string) []string {
 	var names []string
 	for _, name := range all {

@@ -18,51 +18,50 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// Prompt is what an agent is told, and who listens.
+// Prompt is a prompt for an agent, with the callbacks that receive its requests and events.
 type Prompt struct {
 	Text   string
-	ID     string // of its conversation; empty: it makes one
-	Resume bool   // it has that conversation already
+	ID     string // identifier of its conversation; empty: the program makes one
+	Resume bool   // the program already has that conversation
 	Money  nexus.Money
-	Spent  nexus.Money // what the conversation cost before, as it counts
+	Spent  nexus.Money // earlier cost of the conversation, as the program counts it
 	Turns  int
-	// Permit says why a call that the agent asks for is not allowed, empty
-	// where it is.
+	// Permit returns the reason why a call of the agent is refused, or "".
 	Permit func(ctx context.Context, c stream.Call) (refused string)
-	// Ask asks a person in the agent's name, and returns what is answered: the
-	// question's fallback where nobody is there. Nil: nobody is ever asked.
+	// Ask asks a person on behalf of the agent, and returns the answer, or the question's fallback
+	// if no person is there. Nil: questions are never asked.
 	Ask func(ctx context.Context, q Question) (answer string, err error)
-	// Heard gets what the agent does. An error stops it.
+	// Heard receives the events of the agent. An error stops the agent.
 	Heard func(ctx context.Context, e stream.Event) error
 }
 
-// Question is what an agent wants to know from a person.
+// Question is a question of an agent to a person.
 type Question struct {
 	Text     string
 	Fallback string
 	Personal bool // no model may answer it
 }
 
-// PromptResult is how the program ended.
+// PromptResult describes how the program ended.
 type PromptResult struct {
 	stream.End
 
 	Exit int
 }
 
-// Launch is a program that is ready to be run.
+// Launch describes a program that is ready to run.
 type Launch struct {
 	Program Program
-	File    string // the program itself
+	File    string // path of the program
 	Run     func(context.Context, sandbox.Command) (sandbox.Result, error)
-	Command sandbox.Command // where and in what; Args, Stdin and Stdout are set here
-	Silence time.Duration   // without a line; 0: no limit
-	Working time.Duration   // without a line while a tool of the agent runs; 0: no limit
+	Command sandbox.Command // directory and sandbox; Args, Stdin and Stdout are set here
+	Silence time.Duration   // limit without a line; 0: none
+	Working time.Duration   // limit without a line while a tool of the agent runs; 0: none
 }
 
 const (
-	maxLine  = 32 << 20         // bytes of a line that is read; a longer one is skipped
-	exitTime = 10 * time.Second // for a program to exit after its prompt is done
+	maxLine  = 32 << 20         // bytes of a line; a longer one is skipped
+	exitTime = 10 * time.Second // limit for the exit after the prompt is done
 )
 
 var (
@@ -70,9 +69,9 @@ var (
 	errHeard  = errors.New("what the agent does could not be recorded")
 )
 
-// Prompt runs the program for one prompt. An error means that it could not be
-// run, that Heard failed, or, when ctx ended, is the cause of that; Ended is
-// what is known of it all the same.
+// Prompt runs the program for one prompt. It returns an error if the program could not be run, if
+// Heard failed, or, once ctx has ended, the cause of that. The result's Ended is filled in as far
+// as it is known even with an error.
 func (l Launch) Prompt(ctx context.Context, q Prompt) (PromptResult, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -88,24 +87,24 @@ func (l Launch) Prompt(ctx context.Context, q Prompt) (PromptResult, error) {
 		Launch: l, Prompt: q, process: p, decoder: stream.New(l.Program.Speaks, l.Program.End),
 		lines: make(chan []byte), open: map[string]bool{},
 	}
-	go s.read() // ends with the process, which Close waits for
+	go s.read() // ends with the process; Close waits for that
 	text, answers := l.Program.stdin(q)
-	go func() { // a program that does not read is killed for its silence
+	go func() { // a program that does not read its input is killed for its silence
 		_, _ = p.Write(text)
 		if !answers {
 			_ = p.CloseInput()
 		}
 	}()
 	if err = s.listen(ctx); err != nil {
-		stop(err) // at once; who is done may exit by itself
+		stop(err) // immediately on an error; a finished program may exit by itself
 	}
 	_ = p.Close()
-	for range s.lines { // so that read ends
+	for range s.lines { // unblocks read
 	}
 	return s.promptResult(err)
 }
 
-// HomeOf returns the home of an environment.
+// HomeOf returns the home directory of an environment.
 func HomeOf(env []string) (dir string) {
 	for _, e := range env {
 		if is, ok := strings.CutPrefix(e, "HOME="); ok {
@@ -115,7 +114,7 @@ func HomeOf(env []string) (dir string) {
 	return dir
 }
 
-// talk is a prompt under way. One goroutine owns it; another one reads.
+// talk is a running prompt. One goroutine owns it; another one reads.
 type talk struct {
 	Launch
 	Prompt
@@ -123,21 +122,21 @@ type talk struct {
 	process *sandbox.Process
 	decoder stream.Decoder
 	lines   chan []byte
-	open    map[string]bool // calls that are not answered
+	open    map[string]bool // calls without a result
 	people  int             // questions to people
-	acted   int             // messages in which it called tools, or its calls; see [Program.printsCalls]
+	acted   int             // messages with tool calls, or calls; see [Program.printsCalls]
 	worked  bool            // it printed something that may be about its work
 	done    bool
 }
 
-// read passes on the lines of the program.
+// read sends the lines of the program to the channel.
 func (s *talk) read() {
 	defer close(s.lines)
 	ReadLines(s.process, func(line []byte) { s.lines <- line })
 }
 
-// ReadLines reads lines until there are no more, the last of them without an end where it
-// has none. In place of one that is longer than 32 MiB there is a line that says so.
+// ReadLines calls each for every line until the end, including a last line without a line feed. A
+// line longer than 32 MiB is replaced by a line that reports it.
 func ReadLines(from io.Reader, each func(line []byte)) {
 	r := bufio.NewReaderSize(from, 64<<10)
 	for {
@@ -165,7 +164,7 @@ func ReadLines(from io.Reader, each func(line []byte)) {
 	}
 }
 
-// listen hears what the program prints until it has nothing more to say.
+// listen handles the program's lines until the prompt is done or fails.
 func (s *talk) listen(ctx context.Context) error {
 	for {
 		wait, stop := s.silenceTimer()
@@ -180,7 +179,7 @@ func (s *talk) listen(ctx context.Context) error {
 			}
 		case <-wait:
 			if s.done {
-				return nil // it stays for no reason
+				return nil // the program has no reason to run on
 			}
 			return errSilent
 		case <-ctx.Done():
@@ -190,7 +189,8 @@ func (s *talk) listen(ctx context.Context) error {
 	}
 }
 
-// silenceTimer returns what ends when the program has been silent for too long.
+// silenceTimer returns a channel that fires after the program has been silent for too long, and a
+// function that stops the timer.
 func (s *talk) silenceTimer() (<-chan time.Time, func()) {
 	limit := s.Silence
 	switch {
@@ -239,7 +239,7 @@ func (s *talk) line(ctx context.Context, line []byte) error {
 	return s.limitError()
 }
 
-// overError says that the agent did more than it may in a prompt.
+// overError is returned if the agent exceeded a limit of the prompt.
 type overError struct {
 	fault nexus.Fault
 	why   string
@@ -248,11 +248,11 @@ type overError struct {
 // Error implements error.
 func (e *overError) Error() string { return e.why }
 
-// counter is a decoder of a stream that tells before its end what the prompt cost.
+// counter is a decoder that knows the cost of the prompt before its end.
 type counter interface{ Cost() nexus.Money }
 
-// limitError is an error when the agent did as much as it may: most programs have no
-// limit of their own. One that is done already may say so.
+// limitError returns an error if the agent reached a limit, because most programs have no limit of
+// their own. An agent that is already done may still report that.
 func (s *talk) limitError() error {
 	if s.done {
 		return nil
@@ -270,7 +270,7 @@ func (s *talk) limitError() error {
 	return nil
 }
 
-// handleRequest answers what the agent asks: whether it may make a call, or a question to a
+// handleRequest answers a request of the agent: for permission of a call, or for the answer of a
 // person.
 func (s *talk) handleRequest(ctx context.Context, e stream.Event) error {
 	c := e.Calls[0]
@@ -285,8 +285,8 @@ func (s *talk) handleRequest(ctx context.Context, e stream.Event) error {
 	return nil
 }
 
-// answer says whether the agent may make a call. One that does not read the
-// answer is silent from then on.
+// answer sends the decision about a call. A program that does not read it counts as silent from
+// then on.
 func (s *talk) answer(id string, input json.RawMessage, refused string) {
 	decision := map[string]any{"behavior": "allow", "updatedInput": input}
 	if refused != "" {
@@ -297,7 +297,7 @@ func (s *talk) answer(id string, input json.RawMessage, refused string) {
 	}), '\n'))
 }
 
-// promptResult says how the program ended, after it is dead.
+// promptResult returns how the program ended, after it is dead.
 func (s *talk) promptResult(err error) (PromptResult, error) {
 	r, broken := s.process.Result()
 	e := PromptResult{End: s.decoder.Close(r.Exit, string(r.Stderr)), Exit: r.Exit}
@@ -324,9 +324,9 @@ func (s *talk) promptResult(err error) (PromptResult, error) {
 	return e, nil
 }
 
-// waitsForLogin reports whether a program that was silent, and talked about a login,
-// waits for somebody to log in. While it works it may print such words about the
-// task, as a server does that it has started.
+// waitsForLogin reports whether a silent program that printed about a login waits for a person to
+// log in. While it works, such words may be about the task: for example, a server that it started
+// prints them.
 func (s *talk) waitsForLogin(stderr []byte) bool {
 	return !s.worked || stream.Classify(string(stderr)) == nexus.FaultLogin
 }

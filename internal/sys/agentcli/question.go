@@ -11,20 +11,20 @@ import (
 
 const (
 	maxPeople = 20 // questions to people in a prompt
-	maxUnfit  = 3  // answers to a question that do not fit
+	maxUnfit  = 3  // invalid answers to a question
 	goOn      = "decide yourself, do the task, and say what you assumed"
 
 	declined = "decline"
 )
 
-// AskTool is the call with which Claude Code asks a person.
+// AskTool is the tool with which Claude Code asks a person.
 const AskTool = "AskUserQuestion"
 
 // Asks reports whether the program can ask people while it works.
 func (p Program) Asks() bool { return p.Speaks == "acp" || p.Speaks == "claude" }
 
-// question has a person answer what the agent wants to know: the input of its call with
-// the answers in it, or why there are none.
+// question asks a person the agent's questions. It returns the call's input with the answers in
+// it, or the reason why there are none.
 func (s *talk) question(ctx context.Context, c stream.Call) (input json.RawMessage, refused string, err error) {
 	if s.people++; s.people > maxPeople {
 		return nil, "", &overError{nexus.FaultAsking, fmt.Sprintf("it asked people more than %d times", maxPeople)}

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// checkRenewed reports why a login is not the same one with new tokens, nil where it
-// is. What runs in the agent's sandbox may write anything there: the login of
-// another account would let its owner in on all that the person does later.
+// checkRenewed returns an error unless a login is the old one with new tokens. Any process in the
+// agent's sandbox may write to the file: with the login of another account, that account's owner
+// would see everything that the person does later.
 //
-// The documents have the same fields. Tokens and times are different; whose they
-// are, what they may do, and everything else is the same. A token that says whose
-// it is (a JSON Web Token) says so still.
+// The documents must have the same fields. Tokens and times may differ; the account, the
+// permissions, and everything else must be the same. A token that names its account (a JSON Web
+// Token) must still name it.
 func checkRenewed(was, is []byte) error {
 	var a, b map[string]any
 	if json.Unmarshal(was, &a) != nil || json.Unmarshal(is, &b) != nil {
@@ -59,13 +59,13 @@ func sameBut(at string, was, is any) error {
 	return fmt.Errorf("%s is another", at)
 }
 
-// isTimeField reports whether a field is a time, by its name.
+// isTimeField reports whether a field's name is that of a time.
 func isTimeField(field string) bool {
 	name := strings.ToLower(field[strings.LastIndex(field, ".")+1:])
 	return strings.Contains(name, "expir") || strings.HasSuffix(name, "_at") || strings.Contains(name, "refresh")
 }
 
-// sameText reports whether a text that differs is a token or a time.
+// sameText reports whether a changed text is a token or a time, which may change.
 func sameText(field, was, is string) bool {
 	name := strings.ToLower(field[strings.LastIndex(field, ".")+1:])
 	if then, err := time.Parse(time.RFC3339, was); err == nil {
@@ -78,7 +78,7 @@ func sameText(field, was, is string) bool {
 	return reflect.DeepEqual(claims(was), claims(is))
 }
 
-// claims returns whose a token is, where it says so.
+// claims returns the account claims of a token, if it is a JSON Web Token.
 func claims(token string) map[string]any {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -1,8 +1,8 @@
-// Package apikey finds the key of a provider: the environment,
-// a file that nobody else can read, or the desktop's keyring, in this order.
+// Package apikey finds the API key of a provider: in the environment, in a private file, or in the
+// desktop's keyring, in this order.
 //
-// A place that is not there is passed over in silence; a file that others
-// could read or change is an error, because its keys may be known or wrong.
+// A missing place is skipped silently. A file that others could read or change is an error,
+// because its keys may be known to them or wrong.
 package apikey
 
 import (
@@ -17,17 +17,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Source is a place where keys are kept.
+// Source is a place that stores keys.
 type Source string
 
-// The sources in the order in which they are asked.
+// The sources in the order of their search.
 const (
 	environment Source = "environment"
 	File        Source = "file"
 	Keyring     Source = "keyring"
 )
 
-// Key is a key with where it was found. It prints without its value.
+// Key is a key with its source. It prints without its value.
 type Key struct {
 	Provider string
 	Source   Source
@@ -36,11 +36,10 @@ type Key struct {
 	value string
 }
 
-// Value returns the key itself; empty for the zero Key.
+// Value returns the key itself; "" for the zero Key.
 func (k Key) Value() string { return k.value }
 
-// Tail returns the last four characters of a key that is long enough to stay
-// a secret then.
+// Tail returns the last four characters of a key, if the key is long enough to stay secret.
 func (k Key) Tail() string {
 	if len(k.value) < 24 {
 		return ""
@@ -48,32 +47,31 @@ func (k Key) Tail() string {
 	return k.value[len(k.value)-4:]
 }
 
-// Format keeps the value out of whatever prints a Key.
+// Format hides the value from all printing of a Key.
 func (k Key) Format(s fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(s, "key of %s from %s %s", k.Provider, k.Source, k.Where)
 }
 
-// GoString keeps the value out of %#v.
+// GoString hides the value from %#v.
 func (k Key) GoString() string { return fmt.Sprint(k) }
 
-// Ring is a keyring. Get returns an empty value where there is none.
+// Ring is a keyring. Get returns "" if there is no key.
 type Ring interface {
 	Get(provider string) (string, error)
 	Set(provider, value string) error
 	Remove(provider string) (bool, error)
 }
 
-// Store is where keys are kept. A field that is empty is a place that is not
-// there.
+// Store describes the places of keys. A place whose field is empty is not searched.
 type Store struct {
 	Env   func(string) string
 	File  string             // path of the key file
 	Ring  Ring               // nil: there is none
-	Learn func(value string) // hears of every key that is found; may be nil
+	Learn func(value string) // called with every found key; may be nil
 }
 
-// Find returns the key of a provider, whose variable may be empty. Where there
-// is none it returns the zero Key.
+// Find returns the key of a provider, whose variable may be "". It returns the zero Key if there
+// is none.
 func (s Store) Find(provider, variable string) (Key, error) {
 	if variable != "" && s.Env != nil {
 		if v := strings.TrimSpace(s.Env(variable)); v != "" {
@@ -90,7 +88,8 @@ func (s Store) Find(provider, variable string) (Key, error) {
 	return s.keyringKey(provider), nil
 }
 
-// keyringKey asks the keyring. One that does not answer is none.
+// keyringKey returns the key in the keyring. A keyring that does not answer counts as having no
+// key.
 func (s Store) keyringKey(provider string) Key {
 	if s.Ring == nil {
 		return Key{}
@@ -109,9 +108,8 @@ func (s Store) found(k Key) Key {
 	return k
 }
 
-// List returns every key of the providers in all places, by provider and in
-// the order in which they are asked. The map holds their variables. Providers
-// that only the file knows are listed too.
+// List returns every key of the providers in all places, by provider and in the order of the
+// search. The map has the providers' variables. Providers that only the file names are listed too.
 func (s Store) List(variables map[string]string) ([]Key, error) {
 	kept, err := readFile(s.File)
 	if err != nil {
@@ -136,7 +134,7 @@ func (s Store) List(variables map[string]string) ([]Key, error) {
 	return all, nil
 }
 
-// Set keeps the key of a provider in the file or the keyring.
+// Set stores the key of a provider in the file or the keyring.
 func (s Store) Set(provider, value string, to Source) error {
 	if err := check(provider, value); err != nil {
 		return err
@@ -165,8 +163,8 @@ func (s Store) Set(provider, value string, to Source) error {
 	return nil
 }
 
-// Remove takes the key of a provider out of the file and the keyring, and
-// returns where it was.
+// Remove deletes the key of a provider from the file and the keyring, and returns the sources that
+// had it.
 func (s Store) Remove(provider string) ([]Source, error) {
 	var from []Source
 	err := changeFile(s.File, func(kept map[string]string) bool {
@@ -196,7 +194,7 @@ func (s Store) Remove(provider string) ([]Source, error) {
 	return from, nil
 }
 
-// check refuses what cannot be a provider's name or its key.
+// check returns an error if a provider's name or its key is invalid.
 func check(provider, value string) error {
 	if err := CheckProvider(provider); err != nil {
 		return err
@@ -219,7 +217,7 @@ func check(provider, value string) error {
 	}
 }
 
-// CheckProvider refuses what cannot be the name of a provider.
+// CheckProvider returns an error if the name of a provider is invalid.
 func CheckProvider(name string) error {
 	bad := strings.ContainsFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'

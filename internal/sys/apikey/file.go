@@ -14,12 +14,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// maxFile is more than any key file has.
+// maxFile limits the size of a key file, in bytes; real ones are smaller.
 const maxFile = 256 << 10
 
-// readFile returns the keys of a file by provider, none where there is no
-// file. Everything is checked on the open file, so that nobody can exchange it
-// meanwhile.
+// readFile returns the keys of a file by provider, and none if there is no file. All checks are
+// made on the open file, so that nobody can exchange it in between.
 func readFile(path string) (map[string]string, error) {
 	if path == "" {
 		return nil, nil
@@ -56,8 +55,7 @@ func readFile(path string) (map[string]string, error) {
 	return parse(path, data)
 }
 
-// parse reads lines such as: anthropic = "sk-ant-...". No error shows what
-// is there.
+// parse reads lines such as: anthropic = "sk-ant-...". Its errors never contain text of the file.
 func parse(path string, data []byte) (map[string]string, error) {
 	var kept map[string]string
 	if err := toml.Unmarshal(data, &kept); err != nil {
@@ -88,8 +86,7 @@ func unsafe(path, why, hint string) error {
 	return &nexus.Error{Code: nexus.CodeKeyUnsafe, Message: "the keys in " + path + " are not used: " + why, Hint: hint}
 }
 
-// reason returns why the system said no, without the path that the message
-// has already.
+// reason returns the system's reason of an error, without the path, which the message already has.
 func reason(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
@@ -97,8 +94,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// checkDir refuses a directory in which others may look around or exchange
-// files.
+// checkDir returns an error if other users can list the directory or exchange files in it.
 func checkDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
@@ -116,9 +112,8 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// changeFile reads the file, lets change work on its keys, and puts the new
-// file in place at once if change says so. Nothing that stood in the way of
-// reading is overwritten.
+// changeFile reads the file, calls change with its keys, and replaces the file atomically if
+// change returns true. An unreadable file is never overwritten.
 func changeFile(path string, change func(map[string]string) bool) error {
 	if path == "" {
 		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "there is no place for a key file", Hint: "Set HOME or XDG_CONFIG_HOME."}
@@ -152,7 +147,7 @@ func changeFile(path string, change func(map[string]string) bool) error {
 	return storage(path, replace(path, data))
 }
 
-// replace writes a file of mode 0600 and gives it its name when it is whole.
+// replace writes a file of mode 0600 and renames it into place when it is complete.
 func replace(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".keys-*") // has mode 0600
 	if err != nil {

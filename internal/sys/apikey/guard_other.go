@@ -2,5 +2,5 @@
 
 package apikey
 
-// Guard does nothing here.
+// Guard does nothing on this system.
 func Guard() {}

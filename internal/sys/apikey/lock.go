@@ -2,11 +2,11 @@ package apikey
 
 import "github.com/gofrs/flock"
 
-// lock keeps other processes from changing the file meanwhile.
+// lock prevents other processes from changing the file until unlock is called.
 func lock(path string) (unlock func(), err error) {
 	l := flock.New(path, flock.SetPermissions(0o600))
 	if err := l.Lock(); err != nil {
 		return nil, err
 	}
-	return func() { _ = l.Unlock() }, nil // its end with the process, too
+	return func() { _ = l.Unlock() }, nil // the end of the process also unlocks
 }

@@ -9,12 +9,11 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// service is what the keys are filed under in the keyring.
+// service is the service name of the keys in the keyring.
 const service = "nexus"
 
-// Desktop returns the desktop's keyring, nil where there can be none. On Linux
-// it needs a session bus that is known by name: nothing is started to find
-// one.
+// Desktop returns the desktop's keyring, nil if there can be none. On Linux it needs the address
+// of a session bus in the environment: no process is started to find one.
 func Desktop(env func(string) string) Ring {
 	switch runtime.GOOS {
 	case "darwin", "windows":
@@ -27,12 +26,12 @@ func Desktop(env func(string) string) Ring {
 	}
 }
 
-// patience is how long a keyring may take: a person may have to unlock it, and
-// a daemon that hangs never answers.
+// patience limits a call of the keyring: a person may have to unlock it, and a daemon that hangs
+// never answers.
 const patience = 20 * time.Second
 
-// withPatience returns a ring that is waited for no longer than so long, and not
-// asked again once that was in vain.
+// withPatience returns a ring whose calls time out after limit. After a timeout, the ring is not
+// called again.
 func withPatience(r Ring, limit time.Duration) Ring { return &patient{ring: r, limit: limit} }
 
 type patient struct {
@@ -41,8 +40,8 @@ type patient struct {
 	gone  atomic.Bool
 }
 
-// callWithTimeout waits for something that nothing can interrupt. Its goroutine stays
-// behind where it never ends; the process takes it along.
+// callWithTimeout runs do, which cannot be interrupted, with a timeout. If do never ends, its
+// goroutine remains until the process ends.
 func callWithTimeout[T any](p *patient, do func() (T, error)) (T, error) {
 	type answer struct {
 		value T

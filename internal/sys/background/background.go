@@ -1,9 +1,9 @@
-// Package background starts this program once more, as a process that goes on
-// when its terminal is closed and when who started it has ended.
+// Package background starts this program again, as a process that continues after its terminal is
+// closed and after its parent has ended.
 //
-// [Start] gives it no terminal and a session of its own; whoever started it waits
-// until it says by a pipe that it is under way. [RunInTerminal] lets it share the terminal:
-// whoever started it waits until it ends, or leaves the terminal and goes on without.
+// [Start] gives it no terminal and a session of its own; the parent waits until the process
+// reports by a pipe that it is ready. [RunInTerminal] lets it share the terminal: the parent waits
+// until the process ends, or until it releases the terminal and continues without it.
 package background
 
 import (
@@ -17,33 +17,33 @@ import (
 	"syscall"
 )
 
-// mark is the variable that tells the process that it was started so.
+// mark is the environment variable that marks a process started by this package.
 const mark = "NEXUS_BACKGROUND"
 
-// beside is the word for a process that shares the terminal of its parent.
+// beside is the value for a process that shares the terminal of its parent.
 const beside = "beside"
 
-// The descriptors of the process: a pipe that it writes to, and one, where it shares the
-// terminal, whose other end closes when its parent is gone.
+// File descriptors of the process: a pipe that it writes to, and, if it shares the terminal, a
+// pipe whose other end closes when its parent is gone.
 const (
 	saying  = 3
 	hearing = 4
 )
 
-// maxSaid bounds what is read of the pipe.
+// maxSaid limits the bytes that are read from the pipe.
 const maxSaid = 4096
 
-// Options is what to start, in the working directory of this process.
+// Options describe the process to start, in the working directory of this process.
 type Options struct {
 	Exe      string   // the program
 	Args     []string // without the program's name
 	Env      []string // "NAME=value"
-	Word     string   // what it is told, as [Parent.Word]
-	In       *os.File // nil: it reads nothing
-	Out, Err *os.File // where it writes; they may be closed once it was started
+	Word     string   // passed to the process as [Parent.Word]
+	In       *os.File // nil: no input
+	Out, Err *os.File // output; they may be closed once the process was started
 }
 
-// Process is a process that was started.
+// Process is a started process.
 type Process struct {
 	PID int
 
@@ -51,8 +51,7 @@ type Process struct {
 	pipe    *os.File
 }
 
-// Start starts the program in a session of its own. The caller waits for
-// [Process.Ready] once.
+// Start starts the program in a session of its own. The caller must call [Process.Ready] once.
 func Start(o Options) (*Process, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -78,14 +77,14 @@ func (o Options) start(files []*os.File, sys *syscall.SysProcAttr) (*os.Process,
 	})
 }
 
-// Ready waits until the process says that it is under way, and returns what it
-// said. A process that ends before that has an exit code and said nothing. The
-// end of ctx asks it to end, and waits for that.
+// Ready waits until the process reports that it is ready, and returns its text. If the process
+// ends before that, Ready returns its exit code and no text. If ctx ends, Ready asks the process
+// to end, and waits for that.
 func (p *Process) Ready(ctx context.Context) (said string, code int, err error) {
 	defer p.pipe.Close() //nolint:errcheck // only read
 	asked := context.AfterFunc(ctx, func() { _ = p.process.Signal(syscall.SIGTERM) })
 	defer asked()
-	data, err := io.ReadAll(io.LimitReader(p.pipe, maxSaid)) // it closes the pipe when it has said it
+	data, err := io.ReadAll(io.LimitReader(p.pipe, maxSaid)) // the process closes the pipe after its text
 	if err != nil {
 		return "", 0, err
 	}
@@ -99,24 +98,23 @@ func (p *Process) Ready(ctx context.Context) (said string, code int, err error) 
 	return "", end.ExitCode(), nil
 }
 
-// Parent is who started this process, as it knows it.
+// Parent is the parent of this process.
 type Parent struct {
 	Word string // from [Options.Word]
 
 	once sync.Once
 	pipe *os.File
-	gone chan struct{} // closed when the terminal or the parent is gone; nil: they share none
+	gone chan struct{} // closed when the terminal or the parent is gone; nil: no shared terminal
 }
 
-// FindParent returns who started this process in the background; nil where nobody
-// did. It is called once, before any other process is started: those must not
-// inherit the pipe.
+// FindParent returns the parent that started this process in the background, or nil. It must be
+// called once, before any other process is started: those must not inherit the pipe.
 func FindParent() *Parent {
 	word, marked := os.LookupEnv(mark)
 	if !marked {
 		return nil
 	}
-	_ = os.Unsetenv(mark) // its own children were not started so
+	_ = os.Unsetenv(mark) // its own children are not background processes
 	syscall.CloseOnExec(saying)
 	p := &Parent{Word: word, pipe: os.NewFile(saying, "parent")}
 	if word == beside {
@@ -127,10 +125,10 @@ func FindParent() *Parent {
 	return p
 }
 
-// ReportReady tells the parent that this process is under way. Only the first call does.
+// ReportReady reports to the parent that this process is ready. Only the first call has an effect.
 func (p *Parent) ReportReady(text string) {
 	p.once.Do(func() {
-		_, _ = io.WriteString(p.pipe, text) // it may have gone
+		_, _ = io.WriteString(p.pipe, text) // the parent may have ended
 		_ = p.pipe.Close()
 	})
 }

@@ -2,5 +2,5 @@ package background
 
 import "golang.org/x/sys/unix"
 
-// replace lets the descriptor mean what another one means.
+// replace makes the descriptor fd a duplicate of from.
 func replace(from, fd int) error { return unix.Dup3(from, fd, 0) }

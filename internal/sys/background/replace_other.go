@@ -4,5 +4,5 @@ package background
 
 import "golang.org/x/sys/unix"
 
-// replace lets the descriptor mean what another one means.
+// replace makes the descriptor fd a duplicate of from.
 func replace(from, fd int) error { return unix.Dup2(from, fd) }

@@ -10,18 +10,18 @@ import (
 	"syscall"
 )
 
-// Exit is how the process came to an end that worked beside this one.
+// Exit describes how a process of [RunInTerminal] ended or left the terminal.
 type Exit struct {
-	Left   string         // what it said when it left the terminal; empty: it has ended
-	PID    int            // the process
-	Code   int            // its exit code; -1 where a signal killed it
+	Left   string         // its text when it left the terminal; empty: it has ended
+	PID    int            // its process ID
+	Code   int            // its exit code; -1 if a signal killed it
 	Signal syscall.Signal // that signal
 }
 
-// RunInTerminal starts the program in the session and process group of this process, with
-// its terminal, and waits until it has ended or left the terminal. Signals that ask this
-// process to end meanwhile, or say that its terminal was closed, are handed on. Only the program and its arguments and
-// environment are used of an order.
+// RunInTerminal starts the program in the session and process group of this process, with its
+// terminal, and waits until it has ended or left the terminal. Meanwhile, signals that ask this
+// process to end, or that report the closed terminal, are forwarded. Only the program, its
+// arguments and its environment are used of the options.
 func RunInTerminal(o Options) (Exit, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -43,17 +43,17 @@ func RunInTerminal(o Options) (Exit, error) {
 	}
 	said := make(chan []byte, 1)
 	go func() {
-		data, _ := io.ReadAll(io.LimitReader(read, maxSaid)) // who is gone said nothing
+		data, _ := io.ReadAll(io.LimitReader(read, maxSaid)) // a process that ended wrote nothing
 		said <- data
 	}()
 	for {
 		select {
 		case s := <-asked:
-			_ = p.Signal(s) // it may have ended
+			_ = p.Signal(s) // the process may have ended
 		case data := <-said:
 			if text := strings.TrimSpace(string(data)); text != "" {
 				e := Exit{Left: text, PID: p.Pid}
-				return e, p.Release() // which forgets its number
+				return e, p.Release() // releases its process ID
 			}
 			return waitForExit(p)
 		}
@@ -72,22 +72,22 @@ func waitForExit(p *os.Process) (Exit, error) {
 	return e, nil
 }
 
-// SharesTerminal reports whether this process shares the terminal of its parent, which lets it go
-// on when that is closed.
+// SharesTerminal reports whether this process shares the terminal of its parent. Such a process
+// may continue after the terminal is closed.
 func (p *Parent) SharesTerminal() bool { return p != nil && p.gone != nil }
 
-// TerminalClosed returns what is closed when the terminal that is shared is closed, or the parent
+// TerminalClosed returns a channel that is closed when the shared terminal is closed or the parent
 // is gone.
 func (p *Parent) TerminalClosed() <-chan struct{} { return p.gone }
 
-// watchTerminal waits until the terminal is closed or the parent is gone.
+// watchTerminal closes the channel when the terminal is closed or the parent is gone.
 func (p *Parent) watchTerminal(alive *os.File) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = io.Copy(io.Discard, alive) // nothing comes
+		_, _ = io.Copy(io.Discard, alive) // nothing is ever written to it
 	}()
 	select {
 	case <-hangup:
@@ -96,8 +96,8 @@ func (p *Parent) watchTerminal(alive *os.File) {
 	close(p.gone)
 }
 
-// LeaveTerminal lets this process go on without the terminal: it reads nothing from now on, and
-// writes what it would have shown to log. What goes to a file still does. Then it tells
+// LeaveTerminal lets this process continue without the terminal: from now on it reads no input,
+// and its terminal output goes to log. Output that goes to a file is unchanged. Then it reports to
 // the parent, which ends.
 func (p *Parent) LeaveTerminal(text string, log *os.File) error {
 	null, err := os.Open(os.DevNull)

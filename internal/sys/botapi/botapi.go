@@ -1,5 +1,5 @@
-// Package botapi speaks the Bot API of Telegram: a method is called, and an error
-// says whether another try may help. No error has the token.
+// Package botapi is a client of Telegram's Bot API. Its errors report whether a retry may help,
+// and never contain the token.
 package botapi
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// MaxBody is the largest answer of the server that is read, in bytes.
+// MaxBody limits the size of a response of the server, in bytes.
 const MaxBody = 4 << 20
 
 // Official is the address of Telegram's own Bot API.
@@ -31,32 +31,32 @@ type Client struct {
 	HTTP        *http.Client
 }
 
-// New returns a client of a bot; an empty base is Telegram's own.
+// New returns a client of a bot. An empty base means [Official].
 func New(base, token string, timeout time.Duration) *Client {
 	return &Client{
 		Base: strings.TrimRight(cmp.Or(base, Official), "/"), Token: token,
-		HTTP: webhookpost.Client(timeout), // the address has the token, so it goes nowhere else
+		HTTP: webhookpost.Client(timeout), // the address contains the token: no redirects
 	}
 }
 
-// Error is what the server says no with.
+// Error is an error response of the server.
 type Error struct {
 	Code  int
 	Text  string
-	After time.Duration // how long it wants to be left alone; 0 where it does not say
+	After time.Duration // time to wait before a retry; 0 if not given
 }
 
-// Error says what the server said.
+// Error implements error.
 func (e *Error) Error() string { return fmt.Sprintf("%d %s", e.Code, e.Text) }
 
-// IsFinal reports whether no other try will do.
+// IsFinal reports whether a retry cannot help.
 func IsFinal(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code >= 400 && e.Code < 500 &&
 		!slices.Contains([]int{http.StatusTooManyRequests, http.StatusConflict, http.StatusRequestTimeout}, e.Code)
 }
 
-// envelope is around every answer.
+// envelope is the outer object of every response.
 type envelope struct {
 	OK          bool            `json:"ok"`
 	Result      json.RawMessage `json:"result"`
@@ -67,7 +67,7 @@ type envelope struct {
 	} `json:"parameters"`
 }
 
-// Result returns what an answer of the server holds, or the [*Error] that it is.
+// Result returns the result in a response of the server, or its [*Error].
 func Result(status int, body []byte) (json.RawMessage, error) {
 	var e envelope
 	if err := json.Unmarshal(body, &e); err != nil {
@@ -82,7 +82,7 @@ func Result(status int, body []byte) (json.RawMessage, error) {
 	return e.Result, nil
 }
 
-// Call calls a method, and reads its result into dest where that is not nil.
+// Call calls a method, and decodes its result into dest unless that is nil.
 func (c *Client) Call(ctx context.Context, method string, params, dest any) error {
 	body, err := json.Marshal(params)
 	if err != nil {
@@ -96,12 +96,12 @@ func (c *Client) Call(ctx context.Context, method string, params, dest any) erro
 	resp, err := c.HTTP.Do(r)
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // the address has the token
+			err = e.Err // without the address, which contains the token
 		}
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
-	_ = resp.Body.Close() // it was read, or is not wanted
+	_ = resp.Body.Close() // it was read, or is not needed
 	if err == nil && len(data) > MaxBody {
 		err = errors.New("the answer is too large")
 	}
@@ -120,7 +120,7 @@ func (c *Client) Call(ctx context.Context, method string, params, dest any) erro
 	return nil
 }
 
-// User is whoever wrote.
+// User is the sender of a message.
 type User struct {
 	ID       int64  `json:"id"`
 	Username string `json:"username"`
@@ -137,7 +137,7 @@ type Message struct {
 	ReplyTo *Message `json:"reply_to_message"`
 }
 
-// Press is a button that was pressed.
+// Press is a press of a button.
 type Press struct {
 	ID      string   `json:"id"`
 	From    User     `json:"from"`
@@ -145,7 +145,7 @@ type Press struct {
 	Data    string   `json:"data"`
 }
 
-// Update is something that happened.
+// Update is an event of the bot.
 type Update struct {
 	ID      int64    `json:"update_id"`
 	Message *Message `json:"message"`
@@ -163,7 +163,7 @@ type Keyboard struct {
 	Rows [][]Button `json:"inline_keyboard"`
 }
 
-// Wants returns how long the server wants to be left alone; 0 where it does not say.
+// Wants returns how long the server asks us to wait; 0 if it does not.
 func Wants(err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.After

@@ -9,21 +9,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 )
 
-// Agent is an agent program of another maker. Where a field of one that Nexus
-// knows is empty, what is known holds.
+// Agent configures a third-party agent program. For a program that Nexus knows, the known value
+// applies to every empty field.
 type Agent struct {
 	Command string
 	Args    []string
 	Speaks  string // format of its stream, or acp
 	Model   string
 	Mode    string
-	End     string   // text of a line that says that it is done, where it speaks text
+	End     string   // text in the line that ends a prompt, if it speaks text
 	Env     []string // "NAME=value"
 	Hosts   []string
 	Login   []string
 	Billing string        // subscription or use
-	Budget  nexus.Money   // most that a prompt may cost, where use is paid
-	Silence time.Duration // 0: the usual
+	Budget  nexus.Money   // limit of a prompt's cost, if use is paid
+	Silence time.Duration // 0: the default
 }
 
 func agentKeys() []Key {

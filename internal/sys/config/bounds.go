@@ -6,13 +6,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Bounds say how much of the machine a command of an agent, a gate or an agent
-// program may use. What is zero is bounded as usual.
+// Bounds limit the machine resources of a command of an agent, a gate or an agent program. Zero
+// means the default limit.
 type Bounds struct {
-	Memory    int64         // bytes of all its processes together
-	CPU       time.Duration // processor time of all its processes together; 0: no bound
+	Memory    int64         // bytes, for all its processes together
+	CPU       time.Duration // processor time of all its processes together; 0: no limit
 	Disk      int64         // bytes that it may add to the disk
-	Processes int           // and threads
+	Processes int           // processes and threads
 }
 
 func boundKeys() []Key {

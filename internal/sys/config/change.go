@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// FindKey returns the key that a name means, such as limits.parallel or
-// pricing."openai/x".input, with the segments of the name.
+// FindKey returns the key of a name such as limits.parallel or pricing."openai/x".input, with the
+// segments of the name.
 func FindKey(name string) (Key, []string, error) {
 	path, err := edit.Path(name)
 	if err != nil {
@@ -35,7 +35,7 @@ func unusable(message, hint string) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: hint}
 }
 
-// Choices returns the only values that the key takes, where they are few.
+// Choices returns the allowed values of a key that has only a few.
 func (k Key) Choices() []string {
 	if k.kind.Says == kind.Boolean().Says {
 		return []string{"true", "false"}
@@ -43,11 +43,11 @@ func (k Key) Choices() []string {
 	return k.kind.Values
 }
 
-// Dotted writes the segments of a name as nexus config does.
+// Dotted writes the segments of a name in the form of nexus config.
 func Dotted(path []string) string { return dotted(path) }
 
-// Written returns a value as a file has it. Text is that, or what the
-// environment would have.
+// Written returns a value in the syntax of the file. The argument text is in that syntax, or in
+// that of environment variables.
 func (k Key) Written(path []string, text string) (string, error) {
 	raw, err := edit.Read(text)
 	typed := err == nil && strings.ContainsAny(strings.TrimSpace(text)[:1], `"'[{`)
@@ -67,7 +67,7 @@ func (k Key) Written(path []string, text string) (string, error) {
 	return k.show(x), nil
 }
 
-// show writes a value that the kind has read.
+// show formats a value that the kind has read.
 func (k Key) show(x any) string {
 	switch v := x.(type) {
 	case string:
@@ -93,17 +93,17 @@ func (k Key) show(x any) string {
 	}
 }
 
-// hostedSections are the sections of what runs on the machine itself or is let through the
-// sandbox. Nobody is asked about it again where it stands in one's own file.
+// hostedSections returns the sections whose entries run on the machine itself or are let through
+// the sandbox. An entry in the user's own file is used without asking again.
 func hostedSections() []string {
 	return []string{"mcp", "hooks", "plugins", "pipeline", "lsp", "environment", "network"}
 }
 
-// ConsentReason says why a person is to agree before their own file has a value; empty
-// where they need not. Written is empty where the file loses it.
+// ConsentReason returns why a person must agree before a value is written to their own file, or
+// "". Written is empty if the value is removed from the file.
 func ConsentReason(s Sources, path []string, written string) string {
 	l := newLoader()
-	// What is wrong there is found when it is loaded.
+	// Errors in these sources are reported when they are loaded.
 	_ = errors.Join(l.preset(s), l.file(LayerSystem, s.System), l.file(LayerUser, s.User))
 	k, _ := l.find(path)
 	x, _ := k.kind.Read(parseWritten(cmp.Or(written, k.Default)))
@@ -140,7 +140,7 @@ func ConsentReason(s Sources, path []string, written string) string {
 	return ""
 }
 
-// riskReason says what a key without a reason of its own opens.
+// riskReason returns the risk of a key that has no reason of its own.
 func (k Key) riskReason(name string) string {
 	switch {
 	case name == "sandbox":
@@ -154,7 +154,7 @@ func (k Key) riskReason(name string) string {
 	}
 }
 
-// parseWritten reads what is written as in a file; nil where it is nothing.
+// parseWritten parses a value in the syntax of the file; nil if it is empty.
 func parseWritten(written string) any {
 	v, err := edit.Read(written)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// The channels.
+// The names of the channels.
 const (
 	FileChannel     = "file"
 	WebChannel      = "web"
@@ -15,37 +15,37 @@ const (
 	TelegramChannel = "telegram"
 )
 
-// Channels say how people are asked.
+// Channels configure how people are asked.
 type Channels struct {
-	Order []string      // who is asked, one after the other; none: nobody
-	Wait  time.Duration // how long each has a question before the next is asked, too
-	Dir   string        // of files; empty: in the state of the repository
+	Order []string      // channels in the order in which they are asked; empty: no channel
+	Wait  time.Duration // time before the next channel is asked, too
+	Dir   string        // directory of question files; empty: in the state of the repository
 
 	WebListen   string // address:port of the page
-	WebTokenEnv string // variable with the token of the page; empty: one is drawn
+	WebTokenEnv string // variable with the token of the page; empty: a random token
 
-	WebhookURL       string // where questions are sent
-	WebhookSecretEnv string // variable with the secret that both sides sign with
-	WebhookListen    string // address:port where answers come in
-	WebhookPublic    bool   // that may be reached from other machines
-	WebhookAnswers   string // address that the receiver is told to answer to; empty: the one listened at
+	WebhookURL       string // URL that receives the questions
+	WebhookSecretEnv string // variable with the secret for signatures of both sides
+	WebhookListen    string // address:port that receives answers
+	WebhookPublic    bool   // it may be reachable from other machines
+	WebhookAnswers   string // answer URL given to the receiver; empty: the listen address
 
-	Auto      []string      // triggers of questions that a model answers where nobody does
-	AutoAfter time.Duration // that people have before
-	AutoMoney nexus.Money   // for all its calls of a run
+	Auto      []string      // triggers of the questions that a model answers if no person does
+	AutoAfter time.Duration // time that people have before that
+	AutoMoney nexus.Money   // limit of the cost of all its calls in a run
 
 	TelegramTokenEnv string   // variable with the token of the bot
-	TelegramChat     string   // number of the chat that is asked
-	TelegramUsers    []string // numbers of those who may answer; none: who the chat is with
+	TelegramChat     string   // number of the chat
+	TelegramUsers    []string // user numbers that may answer; empty: the person of the chat
 	TelegramBase     string   // address of the Bot API; empty: Telegram's own
 }
 
-// defaultChannels returns the documented defaults: nobody is asked.
+// defaultChannels returns the documented defaults: no channel.
 func defaultChannels() Channels {
 	return Channels{WebListen: "127.0.0.1:0", WebhookListen: "127.0.0.1:8765", AutoAfter: time.Minute, AutoMoney: nexus.Dollar / 5}
 }
 
-// channelKeys are the settings of how people are asked who do not sit at the terminal.
+// channelKeys returns the keys of the channels that reach people away from the terminal.
 func channelKeys() []Key {
 	const who = "it decides who reads your questions and answers for you"
 	text := func(name string, k kind.Kind, doc string, at func(*Channels) *string) Key {

@@ -1,11 +1,10 @@
-// Package config reads what people set: defaults, then the organisation's
-// file, then the user's, then the project's, then the environment, then flags;
-// the later one wins, but what policy refuses is refused by all of them.
+// Package config reads the settings: defaults, then the organisation's file, then the user's, then
+// the project's, then the environment, then flags. Later ones override earlier ones, but denials
+// of the policy add up.
 //
-// Every setting is a [Key] in one table, which checks values, documents them
-// and says who may set them: the project's file is repository content that
-// nobody vouches for, so it may not send money, keys or files elsewhere, nor
-// open the sandbox.
+// Every setting is a [Key] in one table, which validates values, documents them, and defines who
+// may set them. The project's file is untrusted repository content, so it must not send money,
+// keys or files elsewhere, nor open the sandbox.
 package config
 
 import (
@@ -15,100 +14,100 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Config is everything that can be set. The zero Config is not usable; begin
-// with [Default] or [Load].
+// Config is the complete configuration. The zero Config is not usable; start with [Default] or
+// [Load].
 type Config struct {
 	Limits      nexus.Limits
-	Models      map[nexus.Tier]string // provider/model, or up to three with commas between; a tier without one is chosen from the providers that have a key
+	Models      map[nexus.Tier]string // provider/model, or up to three separated by commas; a tier without one gets a model of the providers that have a key
 	Roles       map[nexus.Role]Role
-	Agents      map[string]Agent // agent programs of other makers
+	Agents      map[string]Agent // third-party agent programs
 	Providers   map[string]Provider
-	Pricing     map[string]Price // by provider/model; wins over the built-in table
-	ModelList   string           // address of the public list of models
+	Pricing     map[string]Price // by provider/model; overrides the built-in table
+	ModelList   string           // URL of the public list of models
 	Telemetry   Telemetry
 	Routing     Routing
 	Gates       Gates
-	Interview   string // when a goal is asked about before it is planned: vague, never or always
-	Oversize    string // what is done about tasks of a plan file that are too large: ask, split or refuse
-	Independent string // when somebody who sees nothing of a change writes checks of it: auto, always or off
+	Interview   string // when questions are asked about a goal before planning: vague, never or always
+	Oversize    string // how tasks of a plan file that are too large are handled: ask, split or refuse
+	Independent string // when an agent that does not see the change writes checks of it: auto, always or off
 	Checks      string // when testers write checks for criteria without one: auto, always or off
 	Mutation    Mutation
 	Regression  Regression
 	Done        nexus.DoneRules
-	Personas    []string // who reads a change; none: one reader, for everything
-	MapTokens   int      // most of the map that the roles are shown; 0: none
-	History     int      // commits that are read to say what changed together; 0: none
-	Docs        int      // most tokens of the documents about the code; 0: none
+	Personas    []string // reviewers of a change; empty: one reviewer, for everything
+	MapTokens   int      // limit of the repository map in prompts; 0: no map
+	History     int      // commits that are read for files that change together; 0: none
+	Docs        int      // limit of the documents about the code, in tokens; 0: none
 	Memory      Memory
 	Lessons     Lessons
-	Policy      Policy              // for every role, besides its own
+	Policy      Policy              // for every role, in addition to the role's own
 	Servers     map[string]Server   // of the Model Context Protocol
-	Allowed     []string            // what clients of nexus mcp may do without asking a person for each call
+	Allowed     []string            // actions that clients of nexus mcp may do without asking a person for each call
 	Editors     []string            // the same for clients of nexus acp
-	Hooks       map[string]Hook     // commands that are run at points of a run
+	Hooks       map[string]Hook     // commands that run at points of a run
 	Plugins     map[string]Plugin   // programs that answer questions
-	Steps       map[string]Step     // what is done with work once it is written
-	Preset      string              // fills in what nobody set; see [Presets]
+	Steps       map[string]Step     // steps on the work after it is written
+	Preset      string              // sets the values that nothing else sets; see [Presets]
 	Languages   map[string]Language // language servers
 	Network     Network
 	Worktree    Environment
 	Channels    Channels
-	Notify      Notify        // what people are told who do not look
-	Forbidden   []string      // phrases that no goal may hold
-	Patience    time.Duration // how long a question waits for an answer; 0: for ever
+	Notify      Notify        // notifications for people
+	Forbidden   []string      // phrases that no goal may contain
+	Patience    time.Duration // how long a question waits for an answer; 0: forever
 	Precheck    Precheck
-	Discover    Discover // how work is found
+	Discover    Discover // discovery of work
 	Bounds      Bounds
-	Improve     Improve           // how modest the loop is that finds and does it
+	Improve     Improve           // limits of the improvement loop
 	Sandbox     string            // auto, native, bwrap, landlock or off
-	Notes       bool              // evidence goes into git notes at the end of a run
-	Protected   []string          // patterns of branches that are never moved
-	Prefix      string            // of the branches that results are published as, before a slash
+	Notes       bool              // evidence is written to git notes at the end of a run
+	Protected   []string          // patterns of branches that must never move
+	Prefix      string            // prefix of the published branches, before a slash
 	Land        bool              // fast-forward the target at the end of a run
-	Target      string            // branch that runs are meant for; empty: the one that is checked out
+	Target      string            // branch that runs target; empty: the checked-out branch
 	StatusFile  string            // empty: none
-	Watch       string            // whether nexus run at a terminal is shown on the whole screen
-	Keys        map[string]string // of the terminal interface, by what they do; none: it has no key
+	Watch       string            // whether nexus run at a terminal shows the full-screen view
+	Keys        map[string]string // of the terminal interface, by action; none: the action has no key
 }
 
-// Discover says how work is found.
+// Discover configures the discovery of work.
 type Discover struct {
-	Strategies []string      // that look; empty: all that neither ask others nor cost money
-	Keep       time.Duration // how long something is kept that was found; 0: until what it was found in changes
-	Tasks      string        // the folder of tasks, below the root of the repository
+	Strategies []string      // active strategies; empty: all that need neither other services nor money
+	Keep       time.Duration // how long findings are kept; 0: until their source changes
+	Tasks      string        // directory of tasks, below the root of the repository
 }
 
-// Role pins a role to a model or a tier. A zero field leaves the choice to
-// routing.
+// Role binds a role to a model or a tier. With a zero field, routing chooses.
 type Role struct {
 	Model  string // provider/model
 	Tier   nexus.Tier
-	Effort string // how hard its models are asked to think
-	Agent  string // agent programs that do its sessions, and models that do while none can, separated by commas; empty: a model does
+	Effort string // reasoning effort of its models
+	Agent  string // agent programs for its sessions, separated by commas, and models as fallback; empty: a model
 	Policy Policy
 }
 
-// Policy adds to the rules for what agents run. An entry is the words that a
-// simple command begins with, such as "make deploy".
+// Policy adds to the rules for the commands of agents. An entry is the first words of a simple
+// command, such as "make deploy".
 type Policy struct {
-	Allow []string // programs that the built-in rules do not know
+	Allow []string // programs that the built-in rules do not have
 	Ask   []string
 	Deny  []string
-	Show  []string // files that agents see though they may hold secrets
+	Show  []string // files that agents may read although they may contain secrets
 }
 
-// Network says what commands may reach. Who is not named has none.
+// Network configures the network access of commands. Gates and roles that are not listed have
+// none.
 type Network struct {
 	Mode     string // off or list
 	Allow    []string
 	Presets  []string
 	Deny     []string
-	Gates    []string // that have it
-	Roles    []string // whose commands have it
+	Gates    []string // gates with network access
+	Roles    []string // roles whose commands have network access
 	Upstream bool     // through the proxy of the user's environment
 }
 
-// PolicyOf returns the rules that hold for a role: everybody's and its own.
+// PolicyOf returns the rules for a role: the common ones and its own.
 func (c Config) PolicyOf(role nexus.Role) Policy {
 	own := c.Roles[role].Policy
 	return Policy{
@@ -118,56 +117,54 @@ func (c Config) PolicyOf(role nexus.Role) Policy {
 	}
 }
 
-// Routing says where work on tasks begins.
+// Routing configures the tier in which work on a task starts.
 type Routing struct {
 	Order []string                        // strategies in the order in which they are asked
-	Tiers map[nexus.Complexity]nexus.Tier // where work of a complexity begins
-	Kinds map[nexus.TaskKind]nexus.Tier   // where tasks of a kind begin
+	Tiers map[nexus.Complexity]nexus.Tier // first tier by complexity
+	Kinds map[nexus.TaskKind]nexus.Tier   // first tier by kind of task
 
-	Strategy string // in which order code and tests are written; auto chooses for each task
+	Strategy string // order of writing code and tests; auto chooses for each task
 }
 
-// Provider is an endpoint that serves models.
+// Provider is a server of models.
 type Provider struct {
-	Kind    string // anthropic, openai, responses or gemini: the wire that it speaks; or bridge
-	Dir     string // of a bridge: where requests are written and answers awaited
-	Server  string // whose habits it has, where the address does not tell
+	Kind    string // API that it speaks: anthropic, openai, responses or gemini; or bridge
+	Dir     string // of a bridge: directory of its requests and responses
+	Server  string // server software, if the URL does not show it
 	BaseURL string // empty: the provider's own
-	Percent int    // what calls cost, in hundredths of the list price; 0 is 100
-	KeyEnv  string // environment variable that holds the key; empty: none is sent, or the provider's usual one
+	Percent int    // cost of calls as a percentage of the list price; 0 is 100
+	KeyEnv  string // environment variable with the key; empty: the provider's usual one, or none
 }
 
-// Price is what a million tokens of each class cost; those of the cache are
-// 0 where they cost as much as input.
+// Price is the price of a million tokens of each class. A cache price of 0 means the input price.
 type Price struct {
 	Input, Output, CacheRead, CacheWrite nexus.Money
 }
 
-// Memory says what of the repository's memory agents are told, and how long it is kept.
+// Memory configures how much of the repository's memory agents receive, and how long it is kept.
 type Memory struct {
-	Tokens    int    // most that a session is told; 0: nothing is told or proposed
-	Approve   string // person: proposals wait for one; auto: they are told at once
-	Proposals int    // days that one is kept that nobody approves; 0: for ever
-	Unused    int    // days that an approved one is kept that no task needs; 0: for ever
+	Tokens    int    // limit of a session's memory, in tokens; 0: no memory, no proposals
+	Approve   string // person: proposals wait for approval; auto: they are used at once
+	Proposals int    // days until an unapproved proposal expires; 0: never
+	Unused    int    // days until an approved entry expires that no task needs; 0: never
 	Embed     Embed
 }
 
-// Embed says where the vectors of texts come from. The zero Embed is nowhere.
+// Embed configures the source of text vectors. The zero Embed has none.
 type Embed struct {
 	URL   string
 	Model string
-	Hosts []string // besides this machine
+	Hosts []string // in addition to this machine
 }
 
-// Precheck says what a run looks at before it begins.
+// Precheck configures the checks before a run.
 type Precheck struct {
-	Strict bool     // notices keep it from starting, too
-	Skip   []string // checks that are not made
-	Dirty  string   // what a checkout with changes means: allow, notice or refuse
+	Strict bool     // notices also prevent the run
+	Skip   []string // skipped checks
+	Dirty  string   // treatment of a checkout with changes: allow, notice or refuse
 }
 
-// checks returns the names of what is looked at before a run, and by nexus
-// doctor.
+// checks returns the names of the checks before a run, which are also those of nexus doctor.
 func checks() []string {
 	return []string{
 		"configuration", "git", "switch", "repository", "branch", "branches", "objects", "lfs", "target", "identity", "changes", "operation", "quarantine", "memory", "journal", "runs", "state", "processes",
@@ -175,37 +172,37 @@ func checks() []string {
 	}
 }
 
-// Gates says which commands judge the work.
+// Gates configure the commands that judge the work.
 type Gates struct {
 	Commands map[string]string  // by gate's name; empty: turned off; absent: detected
-	Order    []string           // names that come first, in this order
-	UI       []string           // patterns of files of a user interface, without which the gate e2e does not judge a change; empty: those that gate knows
+	Order    []string           // gates that run first, in this order
+	UI       []string           // patterns of user interface files; a change without any is not judged by the gate e2e; empty: the built-in patterns
 	Timeout  time.Duration      // of one gate; 0: the limit gate_time
-	Linger   time.Duration      // how long a test runner may be silent once it told how its tests ended; 0: for ever
-	Related  string             // when the tests that a change concerns run alone: "task", "deferred" or "off"
-	Packages map[string]Package // what is different in packages of the repository, by name or directory
-	Scope    string             // of a repository with several packages, which are judged: those that a change may break ("affected"), or "all"
-	Fix      string             // what formatters and linters put right before the gates judge: "changed" files, or "off"
-	CI       bool               // gates run with the variable CI
+	Linger   time.Duration      // how long a test runner may run on silently after it reported its results; 0: forever
+	Related  string             // when the tests related to a change run alone: "task", "deferred" or "off"
+	Packages map[string]Package // differences in packages of the repository, by name or directory
+	Scope    string             // in a repository of several packages, the judged ones: "affected" by the change, or "all"
+	Fix      string             // files that formatters and linters fix before the gates: "changed", or "off"
+	CI       bool               // gates run with the variable CI set
 }
 
-// Regression says what of earlier runs is tried again before a run.
+// Regression configures the repetition of earlier checks before a run.
 type Regression struct {
-	Sample int           // criteria; 0: none
+	Sample int           // number of criteria; 0: none
 	Time   time.Duration // for all of them
 }
 
-// Mutation says how it is asked whether tests notice faults.
+// Mutation configures the check whether tests detect faults in the code.
 type Mutation struct {
 	Mode   string // off, warn or block
-	Sample int    // most faults that are tried on a tree
+	Sample int    // limit of the faults that are tried on a tree
 	Time   time.Duration
 }
 
-// When nexus run at a terminal shows the run on the whole screen.
+// When nexus run at a terminal shows the full-screen view.
 const (
-	WatchAuto   = "auto"   // once its tasks begin
-	WatchAlways = "always" // from its start, in the background
+	WatchAuto   = "auto"   // once tasks start
+	WatchAlways = "always" // from the start of the run, in the background
 	WatchNever  = "never"
 )
 
@@ -239,8 +236,8 @@ func Default() Config {
 	}
 }
 
-// ProtectedBranches returns the patterns of branches that a run may not move; none where
-// it moves none.
+// ProtectedBranches returns the patterns of branches that a run must not move; none if runs move
+// no branches.
 func (c *Config) ProtectedBranches() []string {
 	if !c.Land {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// doneKeys are the settings of the definition of done.
+// doneKeys returns the keys of the definition of done.
 func doneKeys() []Key {
 	var keys []Key
 	for _, b := range nexus.DoneBounds() {

@@ -10,12 +10,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Environment says what worktrees get besides the files of their commit.
+// Environment configures the contents of worktrees besides the files of their commit.
 type Environment struct {
 	Commands  map[string]string // install and init; empty: turned off; absent: as detected
-	Link      []string          // paths of the checkout, as patterns, that git ignores and trees get
-	EnvFiles  []string          // files of the checkout whose variables commands get
-	Variables []string          // of the user's environment that commands get
+	Link      []string          // patterns of ignored paths of the checkout that worktrees get
+	EnvFiles  []string          // files of the checkout with variables for commands
+	Variables []string          // variables of the user's environment that commands get
 }
 
 func environmentKeys() []Key {
@@ -42,7 +42,7 @@ func environmentKeys() []Key {
 	}
 }
 
-// paths reads patterns of paths below the root.
+// paths returns the kind that reads patterns of paths below the root.
 func paths() kind.Kind {
 	return kind.Many("list of paths", func(names []string) (any, error) {
 		for i, n := range names {
@@ -61,7 +61,7 @@ func paths() kind.Kind {
 	})
 }
 
-// ProjectEnvironment returns what a project's own file says about the environment.
+// ProjectEnvironment returns the environment settings of the project's own file.
 func ProjectEnvironment(root string) (Environment, error) {
 	c, _, err := Load(Sources{Project: filepath.Join(root, "nexus.toml")})
 	return c.Worktree, err

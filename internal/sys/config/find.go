@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/spelling"
 )
 
-// find returns the key that takes the value at path; a key without "*" wins.
+// find returns the key of a path; a key without "*" is preferred.
 func (l *loader) find(path []string) (Key, bool) {
 	for _, k := range l.keys {
 		if fits(strings.Split(k.Name, "."), path) {
@@ -22,7 +22,7 @@ func (l *loader) find(path []string) (Key, bool) {
 	return Key{}, false
 }
 
-// section reports whether keys lie below path.
+// section reports whether there are keys below path.
 func (l *loader) section(path []string) bool {
 	return slices.ContainsFunc(l.keys, func(k Key) bool {
 		p := strings.Split(k.Name, ".")
@@ -34,7 +34,7 @@ func fits(pattern, path []string) bool {
 	return slices.EqualFunc(pattern, path, func(p, s string) bool { return p == "*" || p == s })
 }
 
-// named returns what fills the "*" of the key.
+// named returns the segment that the "*" of the key matches.
 func (k Key) named(path []string) (string, error) {
 	i := slices.Index(strings.Split(k.Name, "."), "*")
 	if i < 0 {
@@ -59,7 +59,7 @@ func (k Key) named(path []string) (string, error) {
 	return name, nil
 }
 
-// unknown says that no key has this name, and which one may have been meant.
+// unknown returns an error for a name without a key, which suggests a similar name.
 func (l *loader) unknown(path []string) error {
 	best, least := "", math.MaxInt
 	given := dotted(path)
@@ -81,7 +81,7 @@ func (l *loader) unknown(path []string) error {
 			}
 		}
 		if last := name[strings.LastIndexByte(name, '.')+1:]; len(path) == 1 && last == given {
-			d = 1 // in the wrong section
+			d = 1 // same name in the wrong section
 		}
 		if d < least {
 			best, least = name, d
@@ -96,7 +96,7 @@ func (l *loader) unknown(path []string) error {
 	return fmt.Errorf("unknown key %s", given)
 }
 
-// some lists a few names.
+// some lists the first few names, with the number of the others.
 func some(names []string) string {
 	const most = 6
 	if len(names) > most {
@@ -105,8 +105,7 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// variable returns the path that an environment variable sets, nil where it
-// is not one of ours.
+// variable returns the path of an environment variable, nil if it is not one of ours.
 func (l *loader) variable(name string) ([]string, error) {
 	best, least := "", math.MaxInt
 	ours := false
@@ -133,8 +132,8 @@ func (l *loader) variable(name string) ([]string, error) {
 	}
 }
 
-// fromEnv returns the path that a variable sets if it is one of this key.
-// What fills the "*" is lower-cased.
+// fromEnv returns the path of a variable if it belongs to this key. The part for the "*" is
+// lower-cased.
 func (k Key) fromEnv(name string) ([]string, bool) {
 	before, after, open := strings.Cut(k.Env, "*")
 	if !open {
@@ -160,7 +159,7 @@ func dotted(path []string) string {
 	return strings.Join(parts, ".")
 }
 
-// fill puts a name in the place of the "*".
+// fill replaces the "*" by a name.
 func fill(pattern, name string) string {
 	path := strings.Split(pattern, ".")
 	path[slices.Index(path, "*")] = name
@@ -191,10 +190,10 @@ func typeOf(v value) string {
 	}
 }
 
-// Setting is one value with where it came from.
+// Setting is one value with its origin.
 type Setting struct {
 	Key    string
-	Value  string // as it would be written in a file
+	Value  string // in the syntax of the file
 	Origin Origin
 }
 
@@ -205,7 +204,7 @@ func Explain(c Config, o Origins) []Setting {
 		for _, s := range k.get(c) {
 			text := kind.Show(s.value)
 			if m, isMoney := s.value.(nexus.Money); isMoney && m == 0 && o.Of(s.name).Layer == LayerDefault && strings.Contains(k.Name, "*") {
-				continue // a price nobody set
+				continue // a price that is not set
 			}
 			if k.kind.Says == kind.Command().Says && s.value == "" {
 				text = "false"

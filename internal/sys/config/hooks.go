@@ -7,14 +7,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Hook is a command that is run at points of a run.
+// Hook is a command that runs at points of a run.
 type Hook struct {
 	On      []string
 	Command []string // program and arguments
 	Timeout time.Duration
 	Env     []string // "NAME=value"
-	Network []string // presets and hosts that it reaches; none: no network
-	Sandbox string   // "off": it runs as you would run it
+	Network []string // presets and hosts that it may reach; none: no network
+	Sandbox string   // "off": it runs outside of the sandbox
 }
 
 func hookKeys() []Key {

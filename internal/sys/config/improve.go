@@ -7,16 +7,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Improve says how modest the loop is that finds work and does it.
+// Improve limits the improvement loop, which finds work and does it.
 type Improve struct {
 	Budget   nexus.Money   // for all cycles together
-	Lines    int           // that a result may add and remove, before it is left to a person; 0: any number
-	Open     int           // branches that wait for a person; 0: any number
-	Waiting  int           // results that wait for a person; 0: any number
-	Pulls    bool          // branches that wait for a person are pushed, and pull requests opened
-	Quiet    string        // hours in which nothing is begun and nothing lands
-	Rest     time.Duration // after the first cycle without work
-	MostRest time.Duration // where its doubling ends
+	Lines    int           // added and removed lines from which a result waits for a person; 0: no limit
+	Open     int           // open branches that wait for a person; 0: no limit
+	Waiting  int           // results that wait for a person; 0: no limit
+	Pulls    bool          // open branches are pushed, with pull requests
+	Quiet    string        // hours in which nothing starts and nothing lands
+	Rest     time.Duration // pause after the first cycle without work; it doubles each time
+	MostRest time.Duration // limit of the doubled pause
 }
 
 func improveKeys() []Key {

@@ -10,33 +10,33 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Key documents one setting.
+// Key describes one setting.
 type Key struct {
-	Name    string   // dotted; a segment "*" stands for any name
-	Type    string   // what a value looks like, for people
-	Doc     string   // what it means
-	Default string   // as it would be written; empty: unset
-	Values  []string // the only ones, where they are few
-	Env     string   // environment variable; empty: cannot be set there
-	Trusted string   // why the project's file may not set it; empty: it may
+	Name    string   // dotted; a segment "*" matches any name
+	Type    string   // form of a value, for people
+	Doc     string   // its meaning
+	Default string   // in the syntax of the file; empty: unset
+	Values  []string // the allowed values, if they are few
+	Env     string   // environment variable; empty: none
+	Trusted string   // why the project's file must not set it; empty: it may
 
 	kind  kind.Kind
 	least bool                                // the project's file may only lower it
-	adds  bool                                // what the layers set is put together, none takes away
-	set   func(c *Config, name string, v any) // v is what kind reads; name fills the "*"
+	adds  bool                                // the values of all layers are combined
+	set   func(c *Config, name string, v any) // v was read by kind; name replaces the "*"
 	get   func(c Config) []setting
 }
 
 // schema returns the JSON Schema of the key's values.
 func (k Key) schema() map[string]any { return k.kind.Schema }
 
-// setting is one value of a key: several where the key has a "*".
+// setting is one value of a key. A key with "*" has several.
 type setting struct {
 	name  string
 	value any
 }
 
-// Keys returns every setting in the order of its documentation.
+// Keys returns every setting in the order of the documentation.
 func Keys() []Key {
 	keys := slices.Concat(
 		limitKeys(), boundKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), doneKeys(), planKeys(), pointKeys(), policyKeys(), networkKeys(),
@@ -59,8 +59,8 @@ func Keys() []Key {
 	return keys
 }
 
-// variable returns the environment variable of a key: its name in upper case
-// behind NEXUS_, with underscores for everything else.
+// variable returns the environment variable of a key: NEXUS_ and its name in upper case, with
+// underscores for all other characters.
 func variable(name string) string {
 	return prefix + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name))
 }
@@ -197,10 +197,10 @@ func gateKeys() []Key {
 	}
 }
 
-// Personas returns the names of those who may read a change.
+// Personas returns the names of the possible reviewers of a change.
 func Personas() []string { return []string{"correctness", "security", "tests", "maintainability"} }
 
-// pointKeys are the settings of checkpoints.
+// pointKeys returns the keys of checkpoints.
 func pointKeys() []Key {
 	var reasons []string
 	for _, r := range nexus.Reasons() {
@@ -304,10 +304,10 @@ func runKeys() []Key {
 	}
 }
 
-// These make the keys of the tables. None is inlined: every line of a table would have its
-// own copies of the functions in a key, which were 0.3 MB of the program.
+// These functions make the keys of the table. None is inlined: every line of the table would have
+// its own copies of a key's functions, which were 0.3 MB of the program.
 
-// singleKey makes the key of a single value; at finds its place.
+// singleKey makes the key of a single value; at returns its address.
 func singleKey[T any](name string, k kind.Kind, doc string, at func(*Config) *T) Key {
 	return Key{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
@@ -316,7 +316,7 @@ func singleKey[T any](name string, k kind.Kind, doc string, at func(*Config) *T)
 	}
 }
 
-// mapKey makes the key of a map's values.
+// mapKey makes the key of the values of a map.
 func mapKey[K ~string, V any](name string, k kind.Kind, doc string, at func(*Config) *map[K]V) Key {
 	return Key{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
@@ -338,7 +338,7 @@ func mapKey[K ~string, V any](name string, k kind.Kind, doc string, at func(*Con
 	}
 }
 
-// mapFieldKey makes the key of one field of a map's values.
+// mapFieldKey makes the key of one field in the values of a map.
 func mapFieldKey[K ~string, S, T any](name string, k kind.Kind, doc string, at func(*Config) *map[K]S, field func(*S) *T) Key {
 	return Key{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
@@ -354,7 +354,7 @@ func change[K ~string, S any](m *map[K]S, of K, how func(*S)) {
 	store(m, of, x)
 }
 
-// each returns what a map has of one field.
+// each returns one field of all values of a map.
 func each[K ~string, S any](m map[K]S, name string, field func(*S) any) []setting {
 	var all []setting
 	for _, of := range slices.Sorted(maps.Keys(m)) {
@@ -400,12 +400,12 @@ func (k Key) trusted(why string) Key { k.Trusted = why; return k }
 func (k Key) lowered() Key           { k.least = true; return k }
 func (k Key) added() Key             { k.adds = true; return k }
 
-// fixed reports whether a name has a key of its own besides the "*".
+// fixed reports whether a name has its own key in addition to one with "*".
 func fixed(name string) bool {
 	return name == "gates.secrets" || name == "gates.build" || name == "gates.lint" || name == "gates.test"
 }
 
-// store writes to a copy, so that no two Configs share a map.
+// store writes to a copy of the map, so that no two Configs share one.
 func store[K comparable, V any](m *map[K]V, k K, v V) {
 	c := maps.Clone(*m)
 	if c == nil {
@@ -415,7 +415,7 @@ func store[K comparable, V any](m *map[K]V, k K, v V) {
 	*m = c
 }
 
-// peopleLevels returns the words for which changes wait for a person.
+// peopleLevels returns the values with which some changes wait for a person.
 func peopleLevels() []string {
 	var words []string
 	for _, l := range nexus.ReviewLevels() {

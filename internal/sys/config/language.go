@@ -6,11 +6,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Language says how a language server is started, and for which files.
+// Language configures a language server: its command and its files.
 type Language struct {
 	Command    []string
 	Extensions []string
-	Timeout    time.Duration // of one answer; 0: two minutes
+	Timeout    time.Duration // of one response; 0: two minutes
 	Off        bool
 }
 

@@ -5,14 +5,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Lessons says what runs learn from earlier ones.
+// Lessons configure the lessons that runs learn from earlier runs.
 type Lessons struct {
 	Enabled                                              bool
-	Sample                                               int    // fewest cases that a lesson rests on
+	Sample                                               int    // minimum number of cases for a lesson
 	Routing, Estimates, Gates, Touches, Retries, Context string // on or off
 }
 
-// Off returns what nothing is learned about.
+// Off returns the kinds of lessons that are turned off.
 func (l Lessons) Off() map[nexus.LessonKind]bool {
 	off := map[nexus.LessonKind]bool{}
 	for kind, set := range map[nexus.LessonKind]string{

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// lineOf returns the line on which a file sets path, 0 where it cannot tell. It
-// reads headers and keys only, so a text of several lines may mislead it.
+// lineOf returns the line on which a file sets path, or 0 if unknown. It reads only headers and
+// keys, so a text of several lines may mislead it.
 func lineOf(data []byte, path []string) int {
 	var table []string
 	n := 0

@@ -21,20 +21,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Sources says where settings come from, weakest first.
+// Sources are the sources of settings, the weakest first.
 type Sources struct {
-	System  string            // path of the organisation's file; one that is not there is skipped
-	User    string            // path of the user's file; one that is not there is skipped
-	Project string            // path of the project's file; one that is not there is skipped
-	Environ []string          // "NAME=value", as os.Environ gives it
-	Flags   map[string]string // by key, written as in the environment
-	Named   map[string]string // by key, the flag that people know it by, such as --budget; may be nil
+	System  string            // path of the organisation's file; a missing file is skipped
+	User    string            // path of the user's file; a missing file is skipped
+	Project string            // path of the project's file; a missing file is skipped
+	Environ []string          // "NAME=value", as from os.Environ
+	Flags   map[string]string // by key, in the syntax of environment variables
+	Named   map[string]string // flag of a key for messages, such as --budget; may be nil
 
-	Instead map[string]string // texts of files, by path, that are read in place of what is on the disk
+	Instead map[string]string // texts of files by path, used instead of the files on disk
 }
 
-// Paths returns the usual places of the two files: the user's under configHome
-// (XDG_CONFIG_HOME or ~/.config), the project's at its root.
+// Paths returns the default paths of the two files: the user's under configHome (XDG_CONFIG_HOME
+// or ~/.config), and the project's at its root.
 func Paths(configHome, root string) Sources {
 	return Sources{User: filepath.Join(configHome, "nexus", "config.toml"), Project: filepath.Join(root, "nexus.toml")}
 }
@@ -52,14 +52,13 @@ const (
 	LayerFlag    Layer = "flag"
 )
 
-// Origin is where a value came from.
+// Origin is the origin of a value.
 type Origin struct {
 	Layer Layer
-	Where string // "path:line", the variable's name or the flag's key
+	Where string // "path:line", the variable's name, or the flag's key
 }
 
-// Origins has one origin for each key that somebody set. What is not in it is
-// a default.
+// Origins has the origin of each key that a source sets. All others have their defaults.
 type Origins map[string]Origin
 
 // Of returns the origin of a key.
@@ -67,16 +66,16 @@ func (o Origins) Of(name string) Origin {
 	return cmp.Or(o[name], Origin{Layer: LayerDefault})
 }
 
-// delim separates the segments of a key inside koanf. Model names hold dots,
-// so it is a character that no name may hold.
+// delim separates the segments of a key inside koanf. Model names contain dots, so it is a
+// character that names cannot contain.
 const delim = "\x1f"
 
-// maxFile is the longest file that is read.
+// maxFile limits the size of a file, in bytes.
 const maxFile = 1 << 20
 
-// Load reads the sources. Everything wrong with them is one [nexus.Error]
-// with [nexus.CodeInvalidConfig]: a key nobody knows, a value of the wrong
-// type, a setting that its source may not make.
+// Load reads the sources. All problems together are one [nexus.Error] with
+// [nexus.CodeInvalidConfig]: unknown keys, values of the wrong type, settings that their source
+// must not make.
 func Load(s Sources) (Config, Origins, error) {
 	l := newLoader()
 	l.instead = s.Instead
@@ -101,7 +100,7 @@ func Load(s Sources) (Config, Origins, error) {
 	return l.config, l.origins, nil
 }
 
-// checkRoleTiers refuses a tier for a role that works at its task's.
+// checkRoleTiers refuses a tier for a role that uses the tier of its task.
 func (l *loader) checkRoleTiers() error {
 	for _, role := range []nexus.Role{nexus.Coder, nexus.Tester} {
 		if tier := l.config.Roles[role].Tier; tier != "" {
@@ -115,7 +114,7 @@ func (l *loader) checkRoleTiers() error {
 	return nil
 }
 
-// loader applies one layer after the other.
+// loader applies the layers one after the other.
 type loader struct {
 	keys    []Key
 	merged  *koanf.Koanf
@@ -128,22 +127,22 @@ func newLoader() *loader {
 	return &loader{keys: Keys(), merged: koanf.New(delim), config: Default(), origins: Origins{}}
 }
 
-// layer is a checked source on its way into koanf.
+// layer is a checked source in the form that koanf loads.
 type layer map[string]any
 
-// ReadBytes is what koanf calls where there is a parser; a layer has none.
+// ReadBytes is called by koanf only with a parser, and layers have none.
 func (l layer) ReadBytes() ([]byte, error) { return nil, errors.New("a layer has no bytes") }
 
 // Read returns the layer.
 func (l layer) Read() (map[string]any, error) { return l, nil }
 
-// value is one setting as a source wrote it.
+// value is one setting in the form of its source.
 type value struct {
 	path   []string
 	raw    any
-	text   bool // raw is text to be parsed, not a typed value
+	text   bool // raw is text that must be parsed, not a typed value
 	origin Origin
-	named  string // how people know it, where that is not its key
+	named  string // its name in messages, if that is not the key
 }
 
 func (l *loader) file(of Layer, path string) error {
@@ -187,8 +186,7 @@ func (l *loader) read(path string) ([]byte, error) {
 	return ReadFile(path)
 }
 
-// parse reads TOML. The parser is handed outside data, so a panic in it is
-// one more kind of broken file.
+// parse reads TOML. The input is untrusted, so a panic in the parser is reported as a broken file.
 func parse(data []byte) (tree map[string]any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -201,9 +199,9 @@ func parse(data []byte) (tree map[string]any, err error) {
 	return toml.Parser().Unmarshal(data)
 }
 
-// ReadFile returns the text of a file of settings.
+// ReadFile returns the text of a settings file.
 func ReadFile(path string) ([]byte, error) {
-	info, err := os.Stat(path) // before opening: a pipe would wait for a writer
+	info, err := os.Stat(path) // before opening: opening a pipe would wait for a writer
 	if err != nil {
 		return nil, err
 	}
@@ -233,8 +231,8 @@ func tomlError(path string, err error) error {
 	return fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "toml: "))
 }
 
-// walk calls yield for every value of the tree that a key takes, in order of
-// their names, and with an error for what no key takes.
+// walk calls yield for every value of the tree that has a key, in the order of the names, and with
+// an error for every unknown key.
 func (l *loader) walk(tree map[string]any, at []string, yield func(path []string, v any, err error)) {
 	names := make([]string, 0, len(tree))
 	for name := range tree {
@@ -262,9 +260,8 @@ func (l *loader) walk(tree map[string]any, at []string, yield func(path []string
 	}
 }
 
-// environ takes the variables that name a key. Other programs use the prefix
-// too, so a variable is only refused when it begins like one of ours or is a
-// slip of the pen away from one.
+// environ applies the environment variables that name a key. Other programs use the prefix too, so
+// a variable is refused only if it begins like one of ours or is almost spelled like one.
 func (l *loader) environ(environ []string) error {
 	var all []value
 	var bad []error
@@ -278,7 +275,7 @@ func (l *loader) environ(environ []string) error {
 			case path != nil:
 				all = append(all, value{path: path, raw: text, text: true, origin: Origin{LayerEnv, name}})
 			}
-			return "", nil // koanf merges what apply hands it
+			return "", nil // koanf merges the values that apply passes to it
 		},
 	}), nil)
 	slices.SortStableFunc(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
@@ -286,7 +283,7 @@ func (l *loader) environ(environ []string) error {
 	return errors.Join(errors.Join(bad...), err, l.apply(all))
 }
 
-// wellFormed drops what sets nothing: an empty variable counts as unset.
+// wellFormed drops the variables that set nothing: an empty variable counts as unset.
 func wellFormed(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
 		name, value, ok := strings.Cut(e, "=")
@@ -310,14 +307,14 @@ func (l *loader) flags(flags, named map[string]string) error {
 	return errors.Join(errors.Join(bad...), l.apply(all))
 }
 
-// apply checks the values of one layer and lays them over the ones before.
+// apply checks the values of one layer and merges them over the earlier ones.
 func (l *loader) apply(all []value) error {
 	var bad []error
 	for _, v := range all {
 		if err := l.applyValue(v); err != nil {
 			if v.named != "" {
 				err = errors.New(strings.Replace(err.Error(), dotted(v.path), v.named, 1))
-			} else if v.origin.Where != dotted(v.path) { // else the error says so itself
+			} else if v.origin.Where != dotted(v.path) { // else the error has the key already
 				err = fmt.Errorf("%s: %w", v.origin.Where, err)
 			}
 			bad = append(bad, err)
@@ -364,8 +361,7 @@ func (l *loader) applyValue(v value) error {
 	return nil
 }
 
-// agentOf returns the agent program that a setting of a model names, empty if it
-// names none.
+// agentOf returns the agent program that a model setting names, or "".
 func (l *loader) agentOf(name string, x any) string {
 	if !strings.HasPrefix(name, "models.") && !strings.HasSuffix(name, ".model") {
 		return ""
@@ -381,7 +377,7 @@ func (l *loader) agentOf(name string, x any) string {
 	return ""
 }
 
-// checkProjectMaySet refuses what repository content may not decide.
+// checkProjectMaySet refuses settings that repository content must not make.
 func (l *loader) checkProjectMaySet(k Key, name string, x any) error {
 	const elsewhere = "set it in your own config.toml, the environment or by a flag"
 	if k.Trusted != "" {

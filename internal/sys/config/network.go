@@ -31,7 +31,7 @@ func networkKeys() []Key {
 	}
 }
 
-// hosts reads a list of hosts.
+// hosts returns the kind that reads a list of hosts.
 func hosts(parse func(string) (egress.Rule, error)) kind.Kind {
 	return kind.Many("list of hosts", func(names []string) (any, error) {
 		for _, n := range names {
@@ -43,8 +43,8 @@ func hosts(parse func(string) (egress.Rule, error)) kind.Kind {
 	})
 }
 
-// RequestedNetwork returns what a project's file asks of the network, as it would be
-// written, and nothing where it asks nothing. What it refuses is no request.
+// RequestedNetwork returns the network access that a project's file requests, in the syntax of the
+// file, or "". Denied hosts are no request.
 func RequestedNetwork(root string) (string, error) {
 	path := filepath.Join(root, "nexus.toml")
 	data, err := ReadFile(path)
@@ -74,8 +74,8 @@ func RequestedNetwork(root string) (string, error) {
 	return b.String(), nil
 }
 
-// Grant returns what the configuration lets out, nil for nothing; env is the
-// user's environment.
+// Grant returns the network access that the configuration permits, nil for none; env is the user's
+// environment.
 func (n Network) Grant(env func(string) string) (*egress.Grant, error) {
 	if n.Mode != "list" {
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own

@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// The types of ways to people.
+// The types of notification channels.
 const (
 	DesktopWay  = "desktop"
 	SoundWay    = "sound"
@@ -17,27 +17,27 @@ const (
 	MailWay     = "mail"
 )
 
-// Notify says what people are told who do not look; see docs/answer-and-share.md.
+// Notify configures the notifications for people; see docs/answer-and-share.md.
 type Notify struct {
-	Terminal string // how the terminal of a run is notified: auto, bell, osc9, osc777, osc99 or off
-	Link     string // address of the dashboard that messages name; empty: none, or that of nexus serve
-	Quiet    string // hours in which only what breaks through is sent
-	Zone     string // of these hours and of digests; empty: local
-	Through  string // least severity that waits for nothing; never: everything waits
+	Terminal string // notification at the terminal of a run: auto, bell, osc9, osc777, osc99 or off
+	Link     string // URL of the dashboard in messages; empty: that of nexus serve, or none
+	Quiet    string // hours in which only urgent notices are sent
+	Zone     string // time zone of these hours and of digests; empty: local
+	Through  string // minimum severity that ignores the quiet hours; never: none
 	Ways     map[string]NotifyChannel
 	Rules    map[string]NoticeRule
 }
 
-// NotifyChannel is a way to people. Which fields count depends on its type.
+// NotifyChannel is a notification channel. Its type defines the fields that apply.
 type NotifyChannel struct {
 	Type   string
-	Window time.Duration // that a notice waits for others
-	Most   int           // notices in a message
-	Digest string        // time of the day at which all are sent together
+	Window time.Duration // time in which notices are collected
+	Most   int           // limit of notices in a message
+	Digest string        // time of day at which all are sent together
 
 	URL       string // of a webhook
-	URLEnv    string // variable with the address, which is a secret: slack and discord
-	SecretEnv string // variable with the secret that a webhook is signed with
+	URLEnv    string // variable with the URL, which is a secret: slack and discord
+	SecretEnv string // variable with the secret that signs a webhook
 	TokenEnv  string // variable with the token of a bot
 	Base      string // address of the Bot API
 	Chat      string
@@ -49,20 +49,20 @@ type NotifyChannel struct {
 	From        string
 	To          []string
 
-	Command []string // plays a sound
+	Command []string // command that plays a sound
 }
 
-// NoticeRule says which notices go which ways.
+// NoticeRule selects the channels of notices.
 type NoticeRule struct {
 	Kinds    []string
 	Severity string
 	Ways     []string
 }
 
-// defaultNotify returns the documented defaults: the terminal of a run alone.
+// defaultNotify returns the documented defaults: only the terminal of a run.
 func defaultNotify() Notify { return Notify{Terminal: "auto", Through: "red"} }
 
-// notifyKeys are the settings of what people are told who do not look.
+// notifyKeys returns the keys of notifications.
 func notifyKeys() []Key {
 	const who = "it decides who hears about your runs"
 	text := func(name string, k kind.Kind, doc string, at func(*Notify) *string) Key {

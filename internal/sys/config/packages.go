@@ -8,14 +8,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Package says what is different in a package of the repository.
+// Package has the settings of a package of the repository that differ from the common ones.
 type Package struct {
-	Commands map[string]string // by what a gate does: build, test and so on; empty: turned off; absent: detected
-	Rules    []string          // files, from the root, that agents who work in it are told
-	Tier     nexus.Tier        // where tasks in it start
+	Commands map[string]string // by purpose of the gate: build, test and so on; empty: turned off; absent: detected
+	Rules    []string          // files, from the root, whose rules agents in it receive
+	Tier     nexus.Tier        // tier in which its tasks start
 }
 
-// steps are what the gates of a package do.
+// steps returns the purposes of a package's gates.
 func steps() []string { return []string{"build", "type", "lint", "format", "test", "e2e"} }
 
 func packageKeys() []Key {

@@ -11,27 +11,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// PipelineSection begins the keys of pipeline steps.
+// PipelineSection is the prefix of the keys of pipeline steps.
 const PipelineSection = "pipeline."
 
-// AsItsRole is what a step asks or edits that says no more than which role does it.
+// AsItsRole is the ask or edit value of a step that only names its role.
 const AsItsRole = "what your role says"
 
-// BeforeLand is when a step's command runs on what is about to land only.
+// BeforeLand is the time of a command that runs only on the result that is about to land.
 const BeforeLand = "before-land"
 
-// Step is what is done with the work on tasks of some kinds once it is written; see
-// docs/gates.md. It runs a command, asks a reader, or lets an editor change something.
+// Step is a step on the work on tasks of some kinds once it is written; see docs/gates.md. It runs
+// a command, asks a reviewer, or has an editor change files.
 type Step struct {
-	Types    []string // kinds of tasks; none: all
+	Types    []string // kinds of tasks; empty: all
 	Run      string   // command line
-	Ask      string   // what a reader of the change looks for
-	Edit     string   // what an editor does with the change
-	Role     string   // of the project's own, that reads or edits as its definition says
-	When     string   // after-gates, before-land; empty is after-gates
-	Optional bool     // its result is reported, and counts for nothing
+	Ask      string   // instruction for a reviewer of the change
+	Edit     string   // instruction for an editor of the change
+	Role     string   // role of the project that reviews or edits
+	When     string   // after-gates or before-land; empty: after-gates
+	Optional bool     // its result is only reported
 	Timeout  time.Duration
-	Order    int // lower ones come first, equals by their names
+	Order    int // ascending; equal ones by name
 }
 
 // NamedStep is a step with its name.
@@ -40,15 +40,15 @@ type NamedStep struct {
 	Step
 }
 
-// Gate is the name under which a step's command judges.
+// Gate returns the gate name of a step's command.
 func (s NamedStep) Gate() string { return nexus.StepGate + s.Name }
 
-// Is reports whether a step is done for tasks of a kind; the zero kind is code.
+// Is reports whether a step applies to tasks of a kind; the zero kind is code.
 func (s NamedStep) Is(k nexus.TaskKind) bool {
 	return len(s.Types) == 0 || slices.Contains(s.Types, string(cmp.Or(k, nexus.CodeTask)))
 }
 
-// Says describes a step in a line.
+// Says describes a step in one line.
 func (s NamedStep) Says() string {
 	who := "an editor"
 	if s.Role != "" {
@@ -77,7 +77,7 @@ func (s NamedStep) Says() string {
 	return text
 }
 
-// Pipeline returns the steps in their order. One that cannot be done is an error.
+// Pipeline returns the steps in their order. An invalid step is an error.
 func (c Config) Pipeline() ([]NamedStep, error) {
 	var all []NamedStep
 	for _, name := range slices.Sorted(maps.Keys(c.Steps)) {
@@ -94,7 +94,7 @@ func (c Config) Pipeline() ([]NamedStep, error) {
 	return all, nil
 }
 
-// check says why a step cannot be done as it is declared.
+// check returns why a step is invalid as declared, or "".
 func (s NamedStep) check(c Config) string {
 	switch {
 	case s.Run+s.Ask+s.Edit+s.Role == "":

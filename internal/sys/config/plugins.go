@@ -7,16 +7,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Plugin is a program that answers questions; see docs/extend.md.
+// Plugin is a program that answers questions of Nexus; see docs/extend.md.
 type Plugin struct {
 	Command  string
 	Args     []string
-	Kinds    []string // what it is asked
+	Kinds    []string // kinds of its questions
 	Timeout  time.Duration
-	Required bool     // no run without it
+	Required bool     // a run without it does not start
 	Env      []string // "NAME=value"
-	Network  []string // presets and hosts that it reaches; none: no network
-	Sandbox  string   // "off": it runs as you would run it
+	Network  []string // presets and hosts that it may reach; none: no network
+	Sandbox  string   // "off": it runs outside of the sandbox
 }
 
 func pluginKeys() []Key {

@@ -9,20 +9,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Layers that nobody writes: what a preset sets stands over the defaults and
-// under every file, and the nearest tier serves one that has no model.
+// Origins that are not files: a preset overrides the defaults and is overridden by every file; a
+// tier without a model uses the nearest tier that has one.
 const (
 	LayerPreset  Layer = "preset"
 	LayerNearest Layer = "nearest tier"
 )
 
-// Presets returns the names of the presets that are offered.
+// Presets returns the names of the presets.
 func Presets() []string { return []string{"conservative", "balanced", "aggressive", Improving} }
 
-// Improving is the preset of nexus improve, where nobody sets another.
+// Improving is the default preset of nexus improve.
 const Improving = "improve"
 
-// presetValues returns what a preset sets, as a flag would. The balanced one is the
+// presetValues returns the values of a preset, in the syntax of flags. The balanced one is the
 // defaults.
 func presetValues(preset string) map[string]string {
 	switch preset {
@@ -37,7 +37,7 @@ func presetValues(preset string) map[string]string {
 	}
 }
 
-// describePreset lists what a preset sets, for people.
+// describePreset lists the values of a preset, for people.
 func describePreset(preset string) string {
 	var parts []string
 	for name, text := range presetValues(preset) {
@@ -50,8 +50,8 @@ func describePreset(preset string) string {
 	return preset + " (" + strings.Join(parts, ", ") + ")"
 }
 
-// preset lays the values of the preset that somebody chose over the defaults.
-// What is wrong with the sources is found when they are read in earnest.
+// preset applies the chosen preset over the defaults. Errors in the sources are reported later,
+// when they are loaded.
 func (l *loader) preset(s Sources) error {
 	look := newLoader()
 	look.instead = s.Instead
@@ -66,8 +66,8 @@ func (l *loader) preset(s Sources) error {
 	return l.apply(all)
 }
 
-// fillMissingTiers gives a tier without a model that of the nearest weaker one that
-// has one. A weaker tier never gets a more expensive model this way.
+// fillMissingTiers gives a tier without a model the model of the nearest weaker tier. So a weaker
+// tier never gets a more expensive model.
 func (l *loader) fillMissingTiers() {
 	last := ""
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
@@ -82,7 +82,7 @@ func (l *loader) fillMissingTiers() {
 	}
 }
 
-// checkApproval refuses that repository content lets more happen without a person.
+// checkApproval refuses a project's setting that lets more happen without a person.
 func checkApproval(before nexus.Approval, to any) error {
 	now, _ := to.(string)
 	if a := nexus.Approval(now); !a.Holds(before) {
@@ -91,8 +91,8 @@ func checkApproval(before nexus.Approval, to any) error {
 	return nil
 }
 
-// checkReviewPeople refuses that repository content lets changes land without the person who wants
-// to see them.
+// checkReviewPeople refuses a project's setting with which changes land without the person who
+// wants to review them.
 func checkReviewPeople(before nexus.ReviewPeople, to any) error {
 	now, _ := to.(string)
 	levels := nexus.ReviewLevels()

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Schema returns the JSON Schema of a file, for editors.
+// Schema returns the JSON Schema of a settings file, for editors.
 func Schema() json.RawMessage {
 	root := object()
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -29,7 +29,7 @@ func Schema() json.RawMessage {
 	}
 	data, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
-		return json.RawMessage("{}") // a table of plain values always marshals
+		return json.RawMessage("{}") // a map of plain values always marshals
 	}
 	return data
 }
@@ -43,7 +43,7 @@ func properties(of map[string]any) map[string]any {
 	return p
 }
 
-// below returns the schema of a section, made where it is not there yet.
+// below returns the schema of a section, and creates it if it is missing.
 func below(at map[string]any, name string) map[string]any {
 	if name == "*" {
 		if sub, ok := at["additionalProperties"].(map[string]any); ok {
@@ -61,8 +61,8 @@ func below(at map[string]any, name string) map[string]any {
 	return sub
 }
 
-// Reference returns docs/config.md: every key with its type, default,
-// variable and meaning.
+// Reference returns the text of docs/config.md: every key with its type, default, variable and
+// meaning.
 func Reference() string {
 	var b strings.Builder
 	b.WriteString(`# Configuration

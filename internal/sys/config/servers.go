@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Server is a server of the Model Context Protocol: a program, or an address.
+// Server is a server of the Model Context Protocol: a program or a URL.
 type Server struct {
 	Command string
 	Args    []string
@@ -16,21 +16,21 @@ type Server struct {
 	Cwd     string   // in the worktree
 	URL     string
 	Headers []string // "Name=value"
-	Roles   []string // that are offered its tools; none: those that write
-	Tools   []string // that are offered; none: all
+	Roles   []string // roles that get its tools; empty: those that write
+	Tools   []string // offered tools; empty: all
 	Timeout time.Duration
 	Writes  bool
-	Network []string // presets and hosts that its program reaches; none: no network
+	Network []string // presets and hosts that its program may reach; none: no network
 }
 
-// Consents returns what a person agrees to beforehand for clients of nexus mcp:
-// what spends, lands, or answers in a person's place.
+// Consents returns the actions for which a person can agree beforehand for clients of nexus mcp:
+// those that spend money, land changes, or answer for a person.
 func Consents() []string {
 	return []string{"plan", "run", "quick", "add", "resume", "answer", "approve", "land"}
 }
 
-// EditorConsents returns what a person agrees to beforehand for clients of nexus
-// acp. Nobody but a person answers there.
+// EditorConsents returns the actions for which a person can agree beforehand for clients of nexus
+// acp. Only a person may answer questions there.
 func EditorConsents() []string { return []string{"plan", "run", "quick", "resume", "land"} }
 
 func serverKeys() []Key {
@@ -52,14 +52,14 @@ func serverKeys() []Key {
 	}
 }
 
-// The sections whose entries run something, and belong to whoever set them up.
+// The sections whose entries run programs. An entry belongs to the source that defines it.
 const (
 	ServerSection = "mcp.servers."
 	HookSection   = "hooks."
 	PluginSection = "plugins."
 )
 
-// entryOf returns the section and the name of the entry that a key belongs to.
+// entryOf returns the section and the name of a key's entry.
 func entryOf(key string) (section, name string, ok bool) {
 	for _, section := range []string{ServerSection, HookSection, PluginSection, PipelineSection} {
 		if rest, ok := strings.CutPrefix(key, section); ok {
@@ -70,8 +70,8 @@ func entryOf(key string) (section, name string, ok bool) {
 	return "", "", false
 }
 
-// owned reports whether somebody has set up an entry before the project did:
-// what is sent to it may be a key.
+// owned reports whether a source before the project's file defines an entry: the requests to it
+// may contain a key.
 func (l *loader) owned(section, name string) bool {
 	for key, o := range l.origins {
 		if s, n, ok := entryOf(key); ok && s == section && n == name && o.Layer != LayerProject {
@@ -81,8 +81,7 @@ func (l *loader) owned(section, name string) bool {
 	return false
 }
 
-// Projects returns the names of the entries of a section that the project's
-// file sets up.
+// Projects returns the names of the section's entries that the project's file defines.
 func (o Origins) Projects(section string) []string {
 	var names []string
 	for key, origin := range o {

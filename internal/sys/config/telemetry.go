@@ -2,11 +2,11 @@ package config
 
 import "github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 
-// Telemetry says where traces of runs are sent.
+// Telemetry configures the export of run traces.
 type Telemetry struct {
-	Endpoint   string // of a collector that takes OTLP over HTTP; empty: nothing is sent
-	HeadersEnv string // variable with the headers of each call
-	Contents   bool   // goals, commands and paths are sent, too
+	Endpoint   string // of a collector for OTLP over HTTP; empty: no export
+	HeadersEnv string // variable with the headers of each request
+	Contents   bool   // goals, commands and paths are included
 }
 
 func telemetryKeys() []Key {

@@ -10,11 +10,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// placeholder matches ${NAME} and ${NAME:-otherwise}.
+// placeholder matches ${NAME} and ${NAME:-default}.
 const placeholder = `\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`
 
-// Fill returns texts with the user's variables filled in where they are named
-// as ${NAME}, or as ${NAME:-otherwise}. It is for what the user set up alone.
+// Fill replaces ${NAME} and ${NAME:-default} in texts by the user's variables. Use it only for
+// settings of the user's own.
 func Fill(texts []string, env func(string) string) ([]string, error) {
 	var missing []string
 	match := regexp.MustCompile(placeholder)

@@ -1,9 +1,9 @@
-// Package dailybudget keeps the daily budget that all runs of a person share,
-// in whatever process and repository they are.
+// Package dailybudget stores the daily budget that all runs of a person share, across processes
+// and repositories.
 //
-// There is one small file a day, changed under a lock. It holds what each run
-// has spent and set aside on that day. A run whose process died keeps what it
-// had until it is taken up again: its calls may have been charged.
+// There is one small file per day, changed under a lock. It has the money that each run has spent
+// and reserved on that day. The entry of a run whose process died remains until the run is
+// resumed: its calls may have been charged.
 package dailybudget
 
 import (
@@ -23,10 +23,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// kept is for how many days the files stay.
+// kept is the number of days after which files are deleted.
 const kept = 8
 
-// Ledger is a run's part of the day's money. One goroutine owns it.
+// Ledger is the share of one run in the daily budget. One goroutine owns it.
 type Ledger struct {
 	dir  string
 	run  string // repository and run
@@ -34,8 +34,7 @@ type Ledger struct {
 	lock *flock.Flock
 }
 
-// Open returns the purse of a run, named by repository and run, with its
-// files in dir.
+// Open returns the ledger of a run, named by repository and run, with its files in dir.
 func Open(dir, run string, now func() time.Time) (*Ledger, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, broken("make", err)
@@ -43,13 +42,12 @@ func Open(dir, run string, now func() time.Time) (*Ledger, error) {
 	return &Ledger{dir: dir, run: run, now: now, lock: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))}, nil
 }
 
-// Close lets go of the lock's file.
+// Close closes the lock file.
 func (p *Ledger) Close() error { return p.lock.Close() }
 
-// Claim sets what the run has spent and set aside today, if that with what
-// all others have stays within the limit; a limit of 0 is none. It returns
-// what the others have, and whether the claim was granted. A claim that is
-// not granted changes nothing.
+// Claim sets the money that the run has spent and reserved today, if the sum of all runs stays
+// within the limit; a limit of 0 is none. It returns the sum of the other runs, and whether the
+// claim succeeded. A claim that fails changes nothing.
 func (p *Ledger) Claim(ctx context.Context, own, limit nexus.Money) (nexus.BudgetShared, bool, error) {
 	day := p.now().UTC().Format(time.DateOnly)
 	shared := nexus.BudgetShared{Day: day}
@@ -79,8 +77,8 @@ func (p *Ledger) Claim(ctx context.Context, own, limit nexus.Money) (nexus.Budge
 	return shared, true, write(path, runs)
 }
 
-// CheckShare returns what all runs but one have of a day, and whether that one may
-// have so much besides; a limit of 0 is none.
+// CheckShare returns the sum of all other runs on a day, and whether the run may have own in
+// addition; a limit of 0 is none.
 func CheckShare(runs map[string]nexus.Money, run string, own, limit nexus.Money) (others nexus.Money, granted bool) {
 	for name, m := range runs {
 		if name != run {
@@ -90,8 +88,8 @@ func CheckShare(runs map[string]nexus.Money, run string, own, limit nexus.Money)
 	return others, limit <= 0 || own <= limit-others
 }
 
-// read returns what the runs of a day have. A file that cannot be understood
-// is an error: to take it for empty would lend money twice.
+// read returns the entries of a day by run. An unreadable file is an error: as an empty one, it
+// would allow the money to be spent twice.
 func read(path string) (map[string]nexus.Money, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -110,7 +108,7 @@ func read(path string) (map[string]nexus.Money, error) {
 	return runs, nil
 }
 
-// Parse reads a day's file: the value that it begins with.
+// Parse reads the file of a day: the JSON value at its beginning.
 func Parse(data []byte) (map[string]nexus.Money, error) {
 	var day struct {
 		Version int                    `json:"version"`
@@ -135,10 +133,9 @@ func Parse(data []byte) (map[string]nexus.Money, error) {
 	return day.Runs, nil
 }
 
-// write replaces what is in a day's file. A process that dies before the end
-// of it leaves more behind than the value, which [Parse] does not look at. The
-// file is not replaced by another one: that makes file systems wait for the
-// disk, and each call of a model would.
+// write overwrites the content of a day's file. If the process dies before the end, bytes remain
+// after the value, which [Parse] ignores. The file is not replaced by a rename: file systems then
+// wait for the disk, which would delay every call of a model.
 func write(path string, runs map[string]nexus.Money) error {
 	data, err := json.Marshal(struct {
 		Version int                    `json:"version"`
@@ -161,7 +158,7 @@ func write(path string, runs map[string]nexus.Money) error {
 	return nil
 }
 
-// sweep removes the files of days long gone. What stays behind harms nobody.
+// sweep removes the files of old days. Errors are ignored: remaining files do no harm.
 func (p *Ledger) sweep(day string) {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// InstalledSets returns the sets of which a tree with that home has something.
+// InstalledSets returns the sets that are installed in the tree with that home, at least in part.
 func (s *Store) InstalledSets(home string) []Set {
 	var all []Set
 	for _, l := range readNote(home).Lent {
@@ -24,9 +24,9 @@ func (s *Store) InstalledSets(home string) []Set {
 	return all
 }
 
-// ChangedFiles says what was written in the paths of a set that a tree has: the
-// files of the set that are other ones or gone, and those that are new. What is
-// of another set is neither. Files that are not regular are not looked at.
+// ChangedFiles returns the changes of a tree in the paths of a set: the files of the set that were
+// changed or removed, and the new files. Files of other sets are neither. Only regular files are
+// compared.
 func (s *Store) ChangedFiles(home, dir, key string) (changed, added []string, err error) {
 	n := readNote(home)
 	var others []string
@@ -69,7 +69,7 @@ func list(dir, at string, except []string) (map[string]fs.FileInfo, error) {
 	all := map[string]fs.FileInfo{}
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // all of it is gone
+			return nil // the whole directory is gone
 		}
 		if err != nil {
 			return err
@@ -87,7 +87,7 @@ func list(dir, at string, except []string) (map[string]fs.FileInfo, error) {
 	return all, err
 }
 
-// same reports whether two files hold the same.
+// same reports whether two files have the same content.
 func same(a, b fs.FileInfo, first, second string) bool {
 	switch {
 	case a.Mode() != b.Mode() || a.Size() != b.Size():
@@ -104,7 +104,7 @@ func same(a, b fs.FileInfo, first, second string) bool {
 	return bytes.Equal(x, y) && err1 == nil && err2 == nil
 }
 
-// RestoreFiles makes files of a set in a tree what they are in the set.
+// RestoreFiles restores files of a tree to their state in the set.
 func (s *Store) RestoreFiles(dir, key string, files []string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Store) RestoreFiles(dir, key string, files []string) error {
 	defer root.Close() //nolint:errcheck // what is written is closed by itself
 	for _, p := range files {
 		name := filepath.FromSlash(p)
-		for d := path.Dir(p); strings.Contains(d, "/"); d = path.Dir(d) { // a file may stand where a directory was
+		for d := path.Dir(p); strings.Contains(d, "/"); d = path.Dir(d) { // a file may be in the place of a directory
 			if info, err := root.Lstat(filepath.FromSlash(d)); err == nil && !info.IsDir() {
 				err = root.Remove(filepath.FromSlash(d))
 				if err != nil {

@@ -1,15 +1,14 @@
-// Package depcache keeps sets of files that are expensive to make and the same for
-// many trees, such as installed dependencies: each set is made once, under a key
-// of everything it depends on, is never written again, and is lent to trees.
+// Package depcache caches sets of files that are expensive to make and the same for many trees,
+// such as installed dependencies. Each set is made once, under a key of everything that it depends
+// on, is never written again, and is installed in trees.
 //
-//	<dir>/<key>/files    the set, in the places that it has in a tree
-//	<dir>/<key>/about    what is known of it
-//	<dir>/.new-*         one that is being made, or was when its maker died
-//	<dir>/locks/<key>    held by who makes or removes it, shared by who lends it
+//	<dir>/<key>/files    the set, in its paths of a tree
+//	<dir>/<key>/about    its description
+//	<dir>/.new-*         a set being made, or left by a process that died
+//	<dir>/locks/<key>    exclusive to make or remove it, shared to install it
 //
-// A tree gets a layer of its own over each path, or a copy where no overlay
-// can be mounted: what is written there reaches neither the set nor any other
-// tree, and [Store.InstallSets] takes it back.
+// A tree gets an overlay of its own over each path, or a copy if no overlay can be mounted. Writes
+// there affect neither the set nor other trees, and [Store.InstallSets] removes them.
 package depcache
 
 import (
@@ -30,29 +29,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// Set is what was made for a key.
+// Set describes the files of a key.
 type Set struct {
 	Key      string        `json:"key"`
-	Source   string        `json:"source"`            // how it came to be, for people
-	Command  string        `json:"command,omitzero"`  // what made it, if one did
-	Paths    []string      `json:"paths"`             // relative to a tree, with slashes, sorted, none within another
-	Root     string        `json:"root,omitzero"`     // where the tree lay that it was made in
-	Bound    []string      `json:"bound,omitempty"`   // files below Paths that name Root
+	Source   string        `json:"source"`            // its origin, for people
+	Command  string        `json:"command,omitzero"`  // command that made it, if any
+	Paths    []string      `json:"paths"`             // relative to a tree, with slashes, sorted, not nested
+	Root     string        `json:"root,omitzero"`     // path of the tree in which it was made
+	Bound    []string      `json:"bound,omitempty"`   // files below Paths that contain Root
 	Bytes    int64         `json:"bytes"`             // of all files
-	Files    int           `json:"files"`             // directories not counted
-	Duration time.Duration `json:"duration,omitzero"` // that making it took
+	Files    int           `json:"files"`             // without directories
+	Duration time.Duration `json:"duration,omitzero"` // time for making it
 	At       time.Time     `json:"at"`
 }
 
-// Store is the sets of one repository. It may be used from many goroutines and
-// many processes at once.
+// Store has the sets of one repository. It may be used by many goroutines and processes at once.
 type Store struct {
 	Dir  string // absolute
-	Copy bool   // always copy; otherwise where no overlay can be mounted
+	Copy bool   // always copy; otherwise only if no overlay can be mounted
 	Now  func() time.Time
 }
 
-// newPrefix begins the name of a set that is not ready. No key does.
+// newPrefix is the prefix of an unfinished set. No key begins with it.
 const newPrefix = ".new-"
 
 func (s *Store) path(key string, more ...string) string {
@@ -61,7 +59,7 @@ func (s *Store) path(key string, more ...string) string {
 
 func (s *Store) lock(key string) string { return filepath.Join(s.Dir, "locks", key) }
 
-// keyOK refuses what could not name a directory.
+// keyOK returns an error if a key cannot be the name of a directory.
 func keyOK(key string) error {
 	if key == "" || len(key) > 100 || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || key == "locks" {
 		return fmt.Errorf("depcache: %q is not a key", key)
@@ -69,7 +67,7 @@ func keyOK(key string) error {
 	return nil
 }
 
-// Find returns a set that is there.
+// Find returns an existing set.
 func (s *Store) Find(key string) (Set, bool) {
 	var set Set
 	data, err := os.ReadFile(s.path(key, "about"))
@@ -79,9 +77,9 @@ func (s *Store) Find(key string) (Set, bool) {
 	return set, true
 }
 
-// Make returns the set of a key, and makes it if it is not there: do fills
-// files, an empty directory, and says what it did. Whoever wants the same
-// meanwhile waits. Nothing is left of one whose making failed or was cut off.
+// Make returns the set of a key, and makes it if it does not exist: do fills files, an empty
+// directory, and describes the set. Concurrent callers wait. If making fails or is interrupted,
+// nothing remains.
 func (s *Store) Make(ctx context.Context, key string, do func(ctx context.Context, aside, files string) (Set, error)) (set Set, made bool, err error) {
 	if err := keyOK(key); err != nil {
 		return Set{}, false, err
@@ -90,7 +88,7 @@ func (s *Store) Make(ctx context.Context, key string, do func(ctx context.Contex
 		return set, false, nil
 	}
 	err = disk.Lock(ctx, s.lock(key), func(ctx context.Context) error {
-		if ready, ok := s.Find(key); ok { // while we waited
+		if ready, ok := s.Find(key); ok { // made by another while we waited
 			set = ready
 			return nil
 		}
@@ -103,11 +101,11 @@ func (s *Store) Make(ctx context.Context, key string, do func(ctx context.Contex
 
 func (s *Store) make(ctx context.Context, key string, do func(ctx context.Context, aside, files string) (Set, error)) (Set, error) {
 	began := s.Now()
-	aside := filepath.Join(s.Dir, newPrefix+key) // ours, while we hold the lock
+	aside := filepath.Join(s.Dir, newPrefix+key) // ours while we hold the lock
 	if err := remove(aside); err != nil {
 		return Set{}, disk.WrapError("remove what was half made", err)
 	}
-	defer func() { _ = remove(aside) }() // what stays is removed by the next, or swept
+	defer func() { _ = remove(aside) }() // leftovers are removed by the next Make or Sweep
 	files := filepath.Join(aside, "files")
 	if err := os.MkdirAll(files, 0o700); err != nil {
 		return Set{}, disk.WrapError("make a directory", err)
@@ -131,7 +129,7 @@ func (s *Store) make(ctx context.Context, key string, do func(ctx context.Contex
 		err = settle(s.Dir)
 	}
 	if err == nil {
-		err = os.RemoveAll(s.path(key)) // one that cannot be read
+		err = os.RemoveAll(s.path(key)) // an unreadable set
 	}
 	if err == nil {
 		err = os.Rename(ready, s.path(key))
@@ -139,8 +137,8 @@ func (s *Store) make(ctx context.Context, key string, do func(ctx context.Contex
 	return set, disk.WrapError("put what was made in place", err)
 }
 
-// remove removes a directory, and before that what a dead process left mounted
-// there: it may be somebody else's.
+// remove removes a directory. First it unmounts the leftover mounts of a dead process, which may
+// contain files of somebody else.
 func remove(dir string) error {
 	if err := unmount(dir); err != nil {
 		return err
@@ -156,12 +154,11 @@ func unmount(dir string) error {
 	return err
 }
 
-// mostBound is the largest file that is searched for the name of the place
-// where it was made.
+// mostBound limits the size of a file that is searched for the path of the tree in which it was
+// made.
 const mostBound = 64 << 10
 
-// measure counts the files of a set, and finds those that say where it was
-// made.
+// measure counts the files of a set, and finds those that contain the path where they were made.
 func (s *Set) measure(files string) error {
 	return walk(files, s.Paths, func(p, name string, info fs.FileInfo) error {
 		s.Files++
@@ -177,7 +174,7 @@ func (s *Set) measure(files string) error {
 	})
 }
 
-// walk calls f for everything in paths below a directory that is no directory.
+// walk calls f for all files, but no directories, in paths below a directory.
 func walk(dir string, paths []string, f func(p, name string, info fs.FileInfo) error) error {
 	for _, p := range paths {
 		err := filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(p)), func(name string, d fs.DirEntry, err error) error {
@@ -198,7 +195,7 @@ func walk(dir string, paths []string, f func(p, name string, info fs.FileInfo) e
 	return nil
 }
 
-// mentions returns the text of a small file that names a place, nil for any other.
+// mentions returns the text of a small file that contains a path, nil for any other file.
 func mentions(name string, info fs.FileInfo, place string) ([]byte, error) {
 	if place == "" || !info.Mode().IsRegular() || info.Size() > mostBound || strings.HasSuffix(name, ".pyc") {
 		return nil, nil
@@ -210,8 +207,8 @@ func mentions(name string, info fs.FileInfo, place string) ([]byte, error) {
 	return data, nil
 }
 
-// Rebase writes into files below paths of dir which name another place that
-// they are here. They were copied from there, and are nobody else's.
+// Rebase replaces the path was by dir in the files below paths of dir. The files are private
+// copies from there.
 func Rebase(dir string, paths []string, was string) error {
 	return walk(dir, paths, func(_, name string, info fs.FileInfo) error {
 		data, err := mentions(name, info, was)
@@ -223,19 +220,18 @@ func Rebase(dir string, paths []string, was string) error {
 	})
 }
 
-// Bounds say how much is kept when nobody uses it.
+// Bounds limit the sets that are kept without use.
 type Bounds struct {
 	Sets  int
 	Bytes int64
 }
 
-// DefaultBounds is what is kept when nothing else is said.
+// DefaultBounds returns the default limits.
 func DefaultBounds() Bounds { return Bounds{Sets: 8, Bytes: 10 << 30} }
 
-// Sweep removes the sets that go beyond bounds, those first that were lent
-// longest ago, and what was half made. What a tree in one of the homes stands on stays, and
-// what is being made. It returns the directories that it removed, or would
-// remove if dry.
+// Sweep removes the sets beyond the limits, the least recently installed first, and unfinished
+// leftovers. It keeps the sets of the trees in homes, and sets that are being made. It returns the
+// directories that it removed, or would remove if dry.
 func (s *Store) Sweep(ctx context.Context, homes []string, b Bounds, dry bool) ([]string, error) {
 	used := map[string]bool{}
 	for _, home := range homes {
@@ -277,10 +273,10 @@ func (s *Store) Sweep(ctx context.Context, homes []string, b Bounds, dry bool) (
 	return gone, nil
 }
 
-// errBusy is the cause when somebody else holds a set.
+// errBusy is the cause if another process holds the lock of a set.
 var errBusy = errors.New("in use")
 
-// drop removes a directory of a key unless somebody makes or lends it now.
+// drop removes the directory of a key unless the set is in use now.
 func (s *Store) drop(ctx context.Context, key, name string, dry bool) []string {
 	ctx, stop := context.WithTimeoutCause(ctx, 2*time.Second, errBusy)
 	defer stop()
@@ -289,7 +285,7 @@ func (s *Store) drop(ctx context.Context, key, name string, dry bool) []string {
 		if dry {
 			return nil
 		}
-		away := filepath.Join(s.Dir, newPrefix+key+"-gone") // no key ends so: it is half made for all others
+		away := filepath.Join(s.Dir, newPrefix+key+"-gone") // no key has this suffix: for all others it is an unfinished set
 		return errors.Join(remove(away), unmount(dir), os.Rename(dir, away), remove(away))
 	}) != nil {
 		return nil // the next sweep finds it
@@ -297,9 +293,9 @@ func (s *Store) drop(ctx context.Context, key, name string, dry bool) []string {
 	return []string{dir}
 }
 
-// Sets returns what is there, the newest first.
+// Sets returns the existing sets, the newest first.
 func (s *Store) Sets() []Set {
-	list, _ := os.ReadDir(s.Dir) // none where it cannot be read
+	list, _ := os.ReadDir(s.Dir) // none if it cannot be read
 	var all []Set
 	for _, e := range list {
 		if set, ok := s.Find(e.Name()); ok {
@@ -310,7 +306,7 @@ func (s *Store) Sets() []Set {
 	return all
 }
 
-// pathError is the error of a path of a set that a tree cannot take.
+// pathError returns the error for a path of a set that a tree cannot have.
 func pathError(path, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeEnvironment, Message: fmt.Sprintf("%s cannot be put into a worktree: %s", path, why),

@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// installRecord is what a tree's home says about what was lent to the tree.
+// installRecord lists the paths that are installed in a tree. It is stored in the tree's home.
 type installRecord struct {
 	Lent []installedPath `json:"lent"`
 }
@@ -30,8 +30,8 @@ type installRecord struct {
 type installedPath struct {
 	Key  string `json:"key"`
 	Path string `json:"path"`
-	At   string `json:"at,omitzero"` // directory in the home with its own layer; empty for a copy
-	Seen string `json:"seen"`        // what it was like when it was handed over
+	At   string `json:"at,omitzero"` // directory in the home with the overlay; empty for a copy
+	Seen string `json:"seen"`        // fingerprint at installation
 }
 
 func readNote(home string) installRecord {
@@ -51,10 +51,9 @@ func (n installRecord) write(home string) error {
 	return disk.Replace(filepath.Join(home, "lent.json"), data)
 }
 
-// InstallSets gives the tree at dir, whose home is a directory beside it, the paths
-// of sets, and takes back what else was lent to it. What is there already stays as it is; with
-// fresh, only if nobody wrote to it since. No process may use the tree
-// meanwhile.
+// InstallSets installs the paths of sets in the tree at dir, whose home is a directory beside it,
+// and removes all other installed sets. Sets that are already installed are kept; with fresh, only
+// if they were not written since. No process may use the tree meanwhile.
 func (s *Store) InstallSets(ctx context.Context, home, dir string, sets []Set, fresh bool) error {
 	n := readNote(home)
 	plan := layout(sets)
@@ -70,10 +69,10 @@ func (s *Store) InstallSets(ctx context.Context, home, dir string, sets []Set, f
 			if _, ok := s.Find(p.set.Key); !ok {
 				return fmt.Errorf("depcache: %s was swept", p.set.Key)
 			}
-			_ = disk.Write(s.path(p.set.Key, "lent"), nil) // its time says when it was used last; a guess is enough
+			_ = disk.Write(s.path(p.set.Key, "lent"), nil) // its time is that of the last use; errors do not matter
 			l := installedPath{Key: p.set.Key, Path: p.path}
 			n.Lent = append(n.Lent, l)
-			if err := n.write(home); err != nil { // it is found again whatever comes now
+			if err := n.write(home); err != nil { // before the changes, so that a crash cannot lose it
 				return err
 			}
 			l, err := s.installPath(home, dir, p.set, l, len(n.Lent))
@@ -87,7 +86,7 @@ func (s *Store) InstallSets(ctx context.Context, home, dir string, sets []Set, f
 			return errors.Join(disk.WrapError("prepare a worktree", err), s.uninstallAll(home, dir, n))
 		}
 	}
-	for i, l := range n.Lent { // now: one may lie within another
+	for i, l := range n.Lent { // now: a path may be within another
 		var err error
 		if n.Lent[i].Seen, err = fingerprint(l.writtenTo(home, dir)); err != nil {
 			return errors.Join(disk.WrapError("prepare a worktree", err), s.uninstallAll(home, dir, n))
@@ -96,15 +95,14 @@ func (s *Store) InstallSets(ctx context.Context, home, dir string, sets []Set, f
 	return n.write(home)
 }
 
-// plannedPath is one path of a set that a tree is to get.
+// plannedPath is one path of a set to be installed in a tree.
 type plannedPath struct {
 	set  Set
 	path string
 }
 
-// layout orders the paths of sets so that one that lies within another comes
-// after it: a layer that is mounted is never written over or removed. Of sets
-// that have the same path, the last one gives it.
+// layout orders the paths of sets so that a path within another comes after it: a mounted overlay
+// is never written over or removed. If several sets have the same path, the last one is used.
 func layout(sets []Set) []plannedPath {
 	var all []plannedPath
 	for _, set := range sets {
@@ -118,7 +116,7 @@ func layout(sets []Set) []plannedPath {
 	return all
 }
 
-// writtenTo returns where what is written to it is found.
+// writtenTo returns the directory with the changes to the path.
 func (l installedPath) writtenTo(home, dir string) string {
 	if l.At != "" {
 		return filepath.Join(home, l.At, "upper")
@@ -126,14 +124,14 @@ func (l installedPath) writtenTo(home, dir string) string {
 	return filepath.Join(dir, filepath.FromSlash(l.Path))
 }
 
-// matchesPlan reports whether exactly these paths are lent.
+// matchesPlan reports whether exactly these paths are installed.
 func (n installRecord) matchesPlan(plan []plannedPath) bool {
 	return slices.EqualFunc(n.Lent, plan, func(l installedPath, p plannedPath) bool {
 		return l.Key == p.set.Key && l.Path == p.path && l.Seen != ""
 	})
 }
 
-// isIntact reports whether what was lent is still there, and with fresh, as it was.
+// isIntact reports whether an installed path still exists, and with fresh, is unchanged.
 func (l installedPath) isIntact(home, dir string, fresh bool) bool {
 	place := filepath.Join(dir, filepath.FromSlash(l.Path))
 	if l.At != "" {
@@ -150,7 +148,7 @@ func (l installedPath) isIntact(home, dir string, fresh bool) bool {
 	return err == nil && seen == l.Seen
 }
 
-// uninstallAll takes back everything that was lent.
+// uninstallAll removes all installed paths.
 func (s *Store) uninstallAll(home, dir string, n installRecord) error {
 	if len(n.Lent) == 0 {
 		return nil
@@ -184,7 +182,7 @@ func (s *Store) uninstallAll(home, dir string, n installRecord) error {
 // removeAll removes a path of a tree without following a link out of it.
 func removeAll(root *os.Root, place, p string) error {
 	err := root.RemoveAll(filepath.FromSlash(p))
-	if errors.Is(err, fs.ErrPermission) { // a directory that its owner may not enter
+	if errors.Is(err, fs.ErrPermission) { // a directory without permission for its owner
 		if real, err := filepath.EvalSymlinks(filepath.Dir(place)); err != nil || real != filepath.Dir(place) {
 			return errors.Join(pathError(p, "a link is in its way"), err)
 		}
@@ -193,7 +191,7 @@ func removeAll(root *os.Root, place, p string) error {
 	return err
 }
 
-// installPath puts one path of a set into a tree.
+// installPath installs one path of a set in a tree.
 func (s *Store) installPath(home, dir string, set Set, l installedPath, i int) (installedPath, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -229,7 +227,7 @@ func (s *Store) installPath(home, dir string, set Set, l installedPath, i int) (
 	return l, rebaseFiles(root, s.path(set.Key, "files"), set, l.Path, dir)
 }
 
-// mount puts a layer of its own, kept at, over a directory, at a name of the tree.
+// mount mounts an overlay, stored in at, over the directory from, at a name of the tree.
 func mount(root *os.Root, name, from, at string) error {
 	l := overlay.Layers{Lower: from, Upper: filepath.Join(at, "upper"), Work: filepath.Join(at, "work")}
 	for _, d := range []string{l.Upper, l.Work} {
@@ -238,12 +236,12 @@ func mount(root *os.Root, name, from, at string) error {
 		}
 	}
 	if info, err := os.Lstat(from); err == nil {
-		_ = os.Chmod(l.Upper, info.Mode().Perm()) // what is seen at the top is the upper one's
+		_ = os.Chmod(l.Upper, info.Mode().Perm()) // the mount's root has the mode of the upper directory
 	}
 	if err := root.Mkdir(name, 0o755); err != nil {
 		return err
 	}
-	f, err := root.Open(name) // what it leads to now, whatever its name is made to lead to
+	f, err := root.Open(name) // the open file, in case the name is changed meanwhile
 	if err != nil {
 		return err
 	}
@@ -255,8 +253,7 @@ func mount(root *os.Root, name, from, at string) error {
 	return nil
 }
 
-// rebaseFiles writes into the files that name the place where they were made that
-// they are in this tree.
+// rebaseFiles replaces the path of the original tree by that of this tree in the bound files.
 func rebaseFiles(root *os.Root, files string, set Set, p, dir string) error {
 	for _, b := range set.Bound {
 		if b != p && !strings.HasPrefix(b, p+"/") {
@@ -288,8 +285,7 @@ func rebaseFiles(root *os.Root, files string, set Set, p, dir string) error {
 	return nil
 }
 
-// fingerprint returns what a directory is like: another one as soon as anything in it
-// was written.
+// fingerprint returns a text that changes as soon as a file in the directory is written.
 func fingerprint(dir string) (string, error) {
 	sum := sha256.New()
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -340,10 +336,10 @@ func copyInto(root *os.Root, from, name string) error {
 		case info.Mode().IsRegular():
 			return copyFile(root, at, to, info)
 		default:
-			return nil // a socket, a pipe: nothing that could be copied
+			return nil // a socket or a pipe cannot be copied
 		}
 	})
-	for _, d := range slices.Backward(dirs) { // inner ones first: an outer one may be closed
+	for _, d := range slices.Backward(dirs) { // inner directories first: an outer one may get a mode without access
 		if err == nil {
 			err = errors.Join(root.Chmod(d.name, d.info.Mode().Perm()), root.Chtimes(d.name, d.info.ModTime(), d.info.ModTime()))
 		}
@@ -361,12 +357,12 @@ func copyFile(root *os.Root, from, to string, info fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	_, err = out.ReadFrom(in) // by reference where the disk can
+	_, err = out.ReadFrom(in) // by reference if the file system can
 	return errors.Join(err, out.Close(), root.Chmod(to, info.Mode().Perm()), root.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
-// CopyPaths copies paths of a directory into files, for a set. One that is not
-// there is an fs.ErrNotExist.
+// CopyPaths copies paths of a directory into files, for a set. A missing path is an
+// fs.ErrNotExist.
 func CopyPaths(dir, files string, paths ...string) error {
 	root, err := os.OpenRoot(files)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settle waits until what was written is on the disk: a name that a crash of
-// the machine leaves must not lead to empty files.
+// settle waits until written files are on the disk: after a crash of the machine, the name of the
+// set must not lead to empty files.
 func settle(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -18,8 +18,8 @@ func settle(dir string) error {
 	return unix.Syncfs(int(f.Fd()))
 }
 
-// change returns what tells that a file was written: the kernel's own time of
-// its last change, which no program can set, and its number.
+// change returns values that change when a file is written: the kernel's change time, which no
+// program can set, and the inode number.
 func change(info os.FileInfo) (when int64, number uint64) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

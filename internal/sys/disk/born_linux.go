@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Born returns when a file or directory was made, which moving and touching it does not change; zero where
-// nobody knows.
+// Born returns the creation time of a file or directory, which moving and touching do not change;
+// zero if unknown.
 func Born(path string) time.Time {
 	var s unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &s)

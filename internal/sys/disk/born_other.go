@@ -4,6 +4,5 @@ package disk
 
 import "time"
 
-// Born returns when a file or directory was made, which moving and touching it does not change; zero where
-// nobody knows.
+// Born returns the zero time: creation times are unknown on this system.
 func Born(string) time.Time { return time.Time{} }

@@ -1,6 +1,6 @@
-// Package disk adds to the standard library's handling of files: small
-// writes, locks across processes, deletion of what resists it, and errors
-// that say what to do when a disk fails.
+// Package disk adds file operations to the standard library: small atomic writes, locks across
+// processes, removal of directories without permissions, and errors with instructions for a
+// failing disk.
 package disk
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// WrapError wraps the failure of something that was done on a disk; nil stays nil,
-// and an error that has its own code stays as it is.
+// WrapError wraps the error of a disk operation; nil stays nil, and an error with a code of its
+// own stays as it is.
 func WrapError(what string, err error) error {
 	if err == nil {
 		return nil
@@ -36,8 +36,8 @@ func WrapError(what string, err error) error {
 	return &nexus.Error{Code: code, Message: what, Hint: hint, Cause: err}
 }
 
-// WrapIfFull is [WrapError] for what another program did in a directory, which says in words of its own
-// that the disk is full.
+// WrapIfFull is [WrapError] for the error of another program that worked in a directory. Such a
+// program reports a full disk in words of its own.
 func WrapIfFull(dir string, err error) error {
 	if err == nil {
 		return nil
@@ -51,7 +51,7 @@ func WrapIfFull(dir string, err error) error {
 	}
 }
 
-// Write makes a private file with its directory.
+// Write writes a private file and creates its directory.
 func Write(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return WrapError("make a directory", err)
@@ -59,8 +59,8 @@ func Write(name string, data []byte) error {
 	return WrapError("write a file", os.WriteFile(name, data, 0o600))
 }
 
-// Replace puts a private file in place when all of it is on the disk: who
-// reads it sees the old one or the new one. Its directory is made.
+// Replace replaces a private file atomically after all data is on the disk: a reader sees the old
+// or the new content. It creates the directory.
 func Replace(name string, data []byte) error { return ReplaceWithMode(name, data, 0o600) }
 
 // ReplaceWithMode is Replace for a file with another mode.
@@ -68,8 +68,8 @@ func ReplaceWithMode(name string, data []byte, mode os.FileMode) error {
 	return replace(name, data, mode, func(dir string) (*os.File, error) { return os.CreateTemp(dir, ".new-*") })
 }
 
-// ReplaceLocked is ReplaceAs for a caller that holds a lock for the file: it takes away what one that was killed
-// left beside it.
+// ReplaceLocked is [ReplaceWithMode] for a caller that holds a lock for the file: it also removes
+// the leftover of a killed process.
 func ReplaceLocked(name string, data []byte, mode os.FileMode) error {
 	return replace(name, data, mode, func(dir string) (*os.File, error) {
 		half := filepath.Join(dir, "."+filepath.Base(name)+".nexus-new")
@@ -80,7 +80,7 @@ func ReplaceLocked(name string, data []byte, mode os.FileMode) error {
 	})
 }
 
-// replace puts a file in place; create makes a new one with mode 0600 in its directory.
+// replace replaces a file; create makes a new file with mode 0600 in its directory.
 func replace(name string, data []byte, mode os.FileMode, create func(dir string) (*os.File, error)) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -106,8 +106,7 @@ func replace(name string, data []byte, mode os.FileMode, create func(dir string)
 	return nil
 }
 
-// Copy copies a file, by reference where the disk can. A file that is not
-// there is an fs.ErrNotExist.
+// Copy copies a file, by reference if the file system can. A missing file is an fs.ErrNotExist.
 func Copy(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -125,8 +124,7 @@ func Copy(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// RemoveAll is os.RemoveAll that also gets into directories that their owner
-// may not enter.
+// RemoveAll is os.RemoveAll that also enters directories without permission for their owner.
 func RemoveAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if !errors.Is(err, fs.ErrPermission) {
@@ -141,16 +139,15 @@ func RemoveAll(dir string) error {
 	return errors.Join(walked, os.RemoveAll(dir))
 }
 
-// lockPoll is how often a lock that somebody else holds is tried again.
+// lockPoll is the interval between attempts to get a lock.
 const lockPoll = 5 * time.Millisecond
 
-// Lock runs do while nobody else, in this process or another, holds the lock
-// in that file.
+// Lock runs do while it holds the exclusive lock of that file, across processes.
 func Lock(ctx context.Context, file string, do func(context.Context) error) error {
 	return lock(ctx, file, (*flock.Flock).TryLockContext, do)
 }
 
-// LockShared runs do while nobody holds the lock in that file with Lock.
+// LockShared runs do while it holds the shared lock of that file, which excludes [Lock].
 func LockShared(ctx context.Context, file string, do func(context.Context) error) error {
 	return lock(ctx, file, (*flock.Flock).TryRLockContext, do)
 }

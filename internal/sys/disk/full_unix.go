@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// full reports whether err says that the disk has no room.
+// full reports whether err means a full disk or an exceeded quota.
 func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// WriteBelowRoot puts a file below root in its place as a whole, and through no link.
+// WriteBelowRoot writes a file below root atomically, and never through a link.
 func WriteBelowRoot(root *os.Root, name string, data []byte, dirs, mode fs.FileMode) error {
 	if err := CheckNoLinks(root, name); err != nil {
 		return err
@@ -22,7 +22,7 @@ func WriteBelowRoot(root *os.Root, name string, data []byte, dirs, mode fs.FileM
 	if err := root.MkdirAll(filepath.FromSlash(dir), dirs); err != nil {
 		return err
 	}
-	// Nobody has laid a link there; its name says what it is, if it stays behind.
+	// The random name cannot be a prepared link. Its prefix marks it as a leftover after a crash.
 	next := filepath.FromSlash(path.Join(dir, ".new-"+rand.Text()))
 	f, err := root.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -38,9 +38,9 @@ func WriteBelowRoot(root *os.Root, name string, data []byte, dirs, mode fs.FileM
 	return nil
 }
 
-// CheckNoLinks makes sure that what is there of a path are directories and, at its end,
-// a file, unless it ends with a slash: a link leads to what somebody else chose,
-// within the checkout, too.
+// CheckNoLinks returns an error unless the existing parts of a path are directories and, at its
+// end, a file (or a directory if the path ends with a slash). A link leads to a target that
+// somebody else chose, even within the checkout.
 func CheckNoLinks(root *os.Root, name string) error {
 	for i := range len(name) + 1 {
 		if i < len(name) && name[i] != '/' || strings.HasSuffix(name[:i], "/") {

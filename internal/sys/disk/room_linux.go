@@ -2,8 +2,8 @@ package disk
 
 import "golang.org/x/sys/unix"
 
-// Room reports whether the disk that holds dir has no space left, and whether
-// it cannot be written at all. What cannot be asked has room.
+// Room reports whether the disk of dir is full, and whether it is read-only. If unknown, both are
+// false.
 func Room(dir string) (full, readOnly bool) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

@@ -2,5 +2,5 @@
 
 package disk
 
-// Room knows nothing here.
+// Room returns false: the state of the disk is unknown on this system.
 func Room(string) (full, readOnly bool) { return false, false }

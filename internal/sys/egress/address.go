@@ -6,25 +6,24 @@ import (
 	"strings"
 )
 
-// special returns the addresses that are not the public internet's, after the
-// registries of IANA; what of IPv6 is not global unicast is not among them.
+// special returns the address ranges outside of the public internet, from the registries of IANA.
+// The list lacks the IPv6 addresses that are not global unicast.
 func special() []string {
 	return []string{
 		"0.0.0.0/8 unspecified", "10.0.0.0/8 private", "100.64.0.0/10 shared by a carrier", "127.0.0.0/8 loopback",
 		"168.63.129.16/32 metadata", "169.254.0.0/16 link-local", "172.16.0.0/12 private", "192.0.0.0/24 reserved",
 		"192.0.2.0/24 documentation", "192.88.99.0/24 6to4", "192.168.0.0/16 private", "198.18.0.0/15 benchmarking",
 		"198.51.100.0/24 documentation", "203.0.113.0/24 documentation", "224.0.0.0/4 multicast", "240.0.0.0/4 reserved",
-		"2001::/23 reserved", // Teredo and ORCHID too
+		"2001::/23 reserved", // includes Teredo and ORCHID
 		"2001:db8::/32 documentation", "2002::/16 6to4", "3fff::/20 documentation",
 	}
 }
 
-// global is the unicast of IPv6; NAT64, mapped and local addresses are all
-// outside of it.
+// global is the global unicast range of IPv6; NAT64, mapped and local addresses are outside of it.
 const global = "2000::/3"
 
-// SpecialKind returns what kind of address it is when it is not one of the public
-// internet, and nothing when it is.
+// SpecialKind returns the kind of an address outside of the public internet, and "" for a public
+// one.
 func SpecialKind(a netip.Addr) string {
 	switch {
 	case !a.IsValid() || a.Zone() != "":
@@ -44,11 +43,11 @@ func SpecialKind(a netip.Addr) string {
 	return ""
 }
 
-// isOwnAddress reports whether an address is one of this machine's.
+// isOwnAddress reports whether an address belongs to this machine.
 func isOwnAddress(a netip.Addr) bool {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
-		return false // then the kinds of addresses are what counts
+		return false // unknown: only the kinds of addresses count
 	}
 	for _, have := range all {
 		if n, ok := have.(*net.IPNet); ok {

@@ -7,24 +7,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Decision is what became of one attempt to reach a host.
+// Decision is the result of one attempt to reach a host.
 type Decision struct {
 	Target
 	Allowed bool
-	Rule    string // that decided; empty where none fits
-	Why     string // it was refused, or could not be reached
-	Address string // that was dialled
-	Up      int64  // bytes to the host
-	Down    int64  // bytes from it
+	Rule    string // matching rule; empty if none matches
+	Why     string // reason of the refusal or failure
+	Address string // dialled address
+	Up      int64  // bytes sent to the host
+	Down    int64  // bytes received from it
 }
 
-// DecisionCount is equal decisions, put together.
+// DecisionCount counts equal decisions.
 type DecisionCount struct {
 	Decision
 	Times int
 }
 
-// ReachedFacts returns what was counted as the journal holds it.
+// ReachedFacts converts the counts to the form of the journal.
 func ReachedFacts(all []DecisionCount) []nexus.HostReached {
 	var facts []nexus.HostReached
 	for _, t := range all {
@@ -35,12 +35,10 @@ func ReachedFacts(all []DecisionCount) []nexus.HostReached {
 	return facts
 }
 
-// maxTally is how many different things are told apart; what comes later is
-// counted as one.
+// maxTally limits the distinct decisions; all further ones are counted together.
 const maxTally = 200
 
-// DecisionLog puts decisions together. It may be used by many goroutines; the zero
-// Ledger is empty.
+// DecisionLog counts decisions. It may be used by many goroutines; the zero DecisionLog is empty.
 type DecisionLog struct {
 	mu  sync.Mutex
 	all []DecisionCount
@@ -62,7 +60,7 @@ func (l *DecisionLog) Add(d Decision) {
 	l.all = append(l.all, DecisionCount{d, 1})
 }
 
-// merge adds a decision to those that are equal to it, if there is any.
+// merge adds a decision to an equal one, and reports whether there was one.
 func (l *DecisionLog) merge(d Decision) bool {
 	for i := range l.all {
 		if t := &l.all[i]; t.Target == d.Target && t.Allowed == d.Allowed && t.Rule == d.Rule && t.Why == d.Why {
@@ -73,8 +71,7 @@ func (l *DecisionLog) merge(d Decision) bool {
 	return false
 }
 
-// Take returns what was counted since it was last called, in the order of its
-// first time.
+// Take returns the counts since its last call, in the order of first occurrence.
 func (l *DecisionLog) Take() []DecisionCount {
 	l.mu.Lock()
 	defer l.mu.Unlock()

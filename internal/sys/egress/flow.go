@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// flow is a connection to a host that counts what goes through it, and ends
-// when that is too much or nothing does.
+// flow is a connection to a host. It counts the bytes, and ends at a byte limit or after idle
+// time.
 type flow struct {
 	net.Conn
 	idle      time.Duration
-	up, down  int64 // the most
+	up, down  int64 // limits
 	sent, got atomic.Int64
 }
 
@@ -37,13 +37,13 @@ func (f *flow) Write(b []byte) (int, error) {
 	if f.sent.Load() >= f.up {
 		return 0, errMuch
 	}
-	_ = f.SetDeadline(deadlineAfter(f.idle)) // of both ways: each keeps the other alive
+	_ = f.SetDeadline(deadlineAfter(f.idle)) // for both directions: each keeps the other alive
 	n, err := f.Conn.Write(b)
 	f.sent.Add(int64(n))
 	return n, err
 }
 
-// CloseWrite says that nothing more will be written.
+// CloseWrite closes the sending direction.
 func (f *flow) CloseWrite() error {
 	if c, ok := f.Conn.(interface{ CloseWrite() error }); ok {
 		return c.CloseWrite()
@@ -51,7 +51,7 @@ func (f *flow) CloseWrite() error {
 	return f.Close()
 }
 
-// tunnel lets bytes through both ways until both have ended.
+// tunnel copies bytes in both directions until both have ended.
 func tunnel(c net.Conn, r *bufio.Reader, out *flow) error {
 	head, err := readHead(r)
 	if err == nil {
@@ -66,11 +66,11 @@ func tunnel(c net.Conn, r *bufio.Reader, out *flow) error {
 	return exchange(c, r, out)
 }
 
-// exchange lets bytes through both ways until both have ended; what the client sends is
-// read from r.
+// exchange copies bytes in both directions until both have ended; the client's bytes are read from
+// r.
 func exchange(c net.Conn, r io.Reader, out *flow) error {
 	done := make(chan struct{})
-	go func() { // ends when the client's connection does, which is below at the latest
+	go func() { // ends when the client's connection closes, at the latest below
 		defer close(done)
 		if _, err := io.Copy(out, r); err != nil {
 			_ = out.Close()
@@ -92,7 +92,7 @@ func exchange(c net.Conn, r io.Reader, out *flow) error {
 	return err
 }
 
-// forward hands a request on and its answer back.
+// forward forwards a request, and its response back.
 func (p *Proxy) forward(ctx context.Context, c net.Conn, r *bufio.Reader, h requestHead, out *flow) error {
 	req, err := http.ReadRequest(r)
 	if err != nil {
@@ -108,7 +108,7 @@ func (p *Proxy) forward(ctx context.Context, c net.Conn, r *bufio.Reader, h requ
 		req.Header.Del(name)
 	}
 	if req.Header.Get("User-Agent") == "" {
-		req.Header["User-Agent"] = nil // none is added
+		req.Header["User-Agent"] = nil // prevents a default one
 	}
 	req.URL, req.Host, req.RequestURI, req.Close = h.URL, h.URL.Host, "", true
 	one := http.Transport{
@@ -132,7 +132,7 @@ func (p *Proxy) forward(ctx context.Context, c net.Conn, r *bufio.Reader, h requ
 	}
 	resp.Close, resp.Proto, resp.ProtoMajor, resp.ProtoMinor = true, "HTTP/1.1", 1, 1
 	if h.Old {
-		resp.TransferEncoding = nil // its length is where it ends
+		resp.TransferEncoding = nil // its length is defined by the end of the connection
 	}
 	if err := resp.Write(c); err != nil {
 		return fmt.Errorf("hand the answer back: %w", err)

@@ -14,15 +14,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Grant says who may go out, and where to. The nil Grant lets nobody.
+// Grant defines which commands have network access, and to which hosts. The nil Grant permits
+// nothing.
 type Grant struct {
 	List     List
-	Upstream func(Target) (*url.URL, error) // see [Proxy]
-	Gates    []string                       // gates of these names
-	Roles    []string                       // agents in these roles
+	Upstream func(Target) (*url.URL, error) // selects an upstream proxy, see [Proxy]
+	Gates    []string                       // names of the gates with access
+	Roles    []string                       // roles of the agents with access
 }
 
-// GatewayForGate returns the way out for a gate, nil where it has none.
+// GatewayForGate returns the gateway of a gate, nil if it has no access.
 func (g *Grant) GatewayForGate(name string) *Gateway {
 	if g == nil || !slices.Contains(g.Gates, name) {
 		return nil
@@ -30,8 +31,8 @@ func (g *Grant) GatewayForGate(name string) *Gateway {
 	return g.NewGateway()
 }
 
-// GatewayForRole returns the way out for what agents in a role run, nil where they have
-// none.
+// GatewayForRole returns the gateway for the commands of agents in a role, nil if they have no
+// access.
 func (g *Grant) GatewayForRole(name string) *Gateway {
 	if g == nil || !slices.Contains(g.Roles, name) {
 		return nil
@@ -39,15 +40,15 @@ func (g *Grant) GatewayForRole(name string) *Gateway {
 	return g.NewGateway()
 }
 
-// NewGateway returns a way out.
+// NewGateway returns a new gateway.
 func (g *Grant) NewGateway() *Gateway {
 	w := &Gateway{list: g.List}
 	w.proxy = Proxy{List: g.List, Upstream: g.Upstream, Judged: w.book.Add, Asked: func() { w.asked.Add(1) }}
 	return w
 }
 
-// Gateway is the way out of somebody's commands, and what went through it. It may
-// be used by many goroutines.
+// Gateway is the network access of some commands, with the log of its use. It may be used by many
+// goroutines.
 type Gateway struct {
 	list  List
 	proxy Proxy
@@ -55,7 +56,7 @@ type Gateway struct {
 	asked atomic.Int64
 }
 
-// ConnectionCount returns how many connections were asked for so far, also those under way.
+// ConnectionCount returns the number of connections requested so far, including the open ones.
 func (w *Gateway) ConnectionCount() int {
 	if w == nil {
 		return 0
@@ -63,8 +64,8 @@ func (w *Gateway) ConnectionCount() int {
 	return int(w.asked.Load())
 }
 
-// TryHosts asks for each host of the list that is one host, and returns why one is not reached,
-// in the order of the list.
+// TryHosts tries to connect to each entry of the list that names a single host, and returns the
+// failures, in the order of the list.
 func (w *Gateway) TryHosts(ctx context.Context) []Decision {
 	var all []Decision
 	for _, r := range w.list.Allow {
@@ -83,19 +84,17 @@ func (w *Gateway) TryHosts(ctx context.Context) []Decision {
 	return all
 }
 
-// Serve is [Proxy.Serve].
+// Serve serves connections until ctx ends, see [Proxy.Serve].
 func (w *Gateway) Serve(ctx context.Context, l net.Listener) { w.proxy.Serve(ctx, l) }
 
-// Reaches reports whether a URL's host and port are on the list. The nil Way
-// reaches nothing.
+// Reaches reports whether a URL's host and port are on the list. The nil Gateway reaches nothing.
 func (w *Gateway) Reaches(host string, port int) bool { return w != nil && w.list.reaches(host, port) }
 
-// maxLocal is how many ports of this machine a way out leads to.
+// maxLocal limits the ports of this machine that a gateway opens.
 const maxLocal = 8
 
-// LocalPorts returns what serves the ports of this machine that are on the list, by their
-// number. Programs ask no proxy for what is on their own loopback, so each of these
-// ports is opened there.
+// LocalPorts returns a server for each port of this machine that is on the list. Programs use no
+// proxy for their own loopback, so each of these ports is opened there.
 func (w *Gateway) LocalPorts() map[int]func(context.Context, net.Listener) {
 	all := map[int]func(context.Context, net.Listener){}
 	for _, r := range w.list.Allow {
@@ -108,7 +107,7 @@ func (w *Gateway) LocalPorts() map[int]func(context.Context, net.Listener) {
 	return all
 }
 
-// TakeDecisions returns what was decided since it was last called.
+// TakeDecisions returns the decisions since its last call.
 func (w *Gateway) TakeDecisions() []DecisionCount {
 	if w == nil {
 		return nil
@@ -116,8 +115,8 @@ func (w *Gateway) TakeDecisions() []DecisionCount {
 	return w.book.Take()
 }
 
-// Env returns an environment with what tools need to fetch what they may. Private
-// says that what the user has fetched is seen, and not written.
+// Env returns the environment with the settings that tools need to use the gateway. If private is
+// set, the user's package caches are read but not written.
 func (w *Gateway) Env(env []string, private bool) []string {
 	value := func(name string) (v string) {
 		for _, e := range env {
@@ -136,7 +135,7 @@ func (w *Gateway) Env(env []string, private bool) []string {
 	return all
 }
 
-// Refusals says to an agent what did not get through, and what can be done.
+// Refusals describes the refused connections to an agent, and the possible next steps.
 func Refusals(all []DecisionCount) string {
 	var b strings.Builder
 	for _, t := range all {

@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	maxHead    = 64 << 10 // bytes of a request's head
+	maxHead    = 64 << 10 // bytes of the head of a request
 	maxHeaders = 128
 )
 
-// requestHead is what a request says before its body.
+// requestHead is the head of a request.
 type requestHead struct {
 	Method string
 	Target Target
-	Tunnel bool     // it is CONNECT
-	URL    *url.URL // where it is not
+	Tunnel bool     // the method is CONNECT
+	URL    *url.URL // for all other methods
 	Old    bool     // HTTP/1.0
 }
 
-// parseHead reads the head of a request to a proxy, up to and with its empty
-// line. It takes no form that two readers could understand in two ways.
+// parseHead parses the head of a request to a proxy, including its empty line. It refuses every
+// form that two parsers could understand differently.
 func parseHead(data []byte) (requestHead, error) {
 	lines, err := headLines(data)
 	if err != nil {
@@ -51,8 +51,7 @@ func parseHead(data []byte) (requestHead, error) {
 	return h, h.headers(lines[1:], usual)
 }
 
-// headLines returns the lines of a head. Each ends with CR and LF, and neither
-// is anywhere else.
+// headLines returns the lines of a head. Each must end with CR LF, and contain neither elsewhere.
 func headLines(data []byte) ([]string, error) {
 	text, ok := bytes.CutSuffix(data, []byte("\r\n\r\n"))
 	if !ok || len(data) > maxHead {
@@ -70,7 +69,7 @@ func headLines(data []byte) ([]string, error) {
 	return lines, nil
 }
 
-// absolute reads the URL of a request that is no CONNECT.
+// absolute parses the URL of a request other than CONNECT.
 func absolute(text string) (Target, *url.URL, error) {
 	rest, ok := strings.CutPrefix(text, "http://")
 	if !ok {
@@ -101,7 +100,7 @@ func absolute(text string) (Target, *url.URL, error) {
 	return t, u, nil
 }
 
-// headers checks those that say where a request goes and how long it is.
+// headers checks the headers that define the target and the length of a request.
 func (h requestHead) headers(lines []string, usual uint16) error {
 	var hosts, lengths, codings []string
 	for _, l := range lines {
@@ -148,14 +147,14 @@ func digits(s string) bool {
 	return err == nil
 }
 
-// token reports whether a text is one of HTTP's words.
+// token reports whether a text is a token as HTTP defines it.
 func token(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 	})
 }
 
-// hopByHop returns the headers that are for this proxy alone.
+// hopByHop returns the headers that apply to this proxy alone.
 func hopByHop(named []string) []string {
 	all := []string{
 		"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Authentication-Info",

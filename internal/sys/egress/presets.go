@@ -35,9 +35,9 @@ type preset struct {
 	hosts []string
 }
 
-// table is where the tools of each language fetch packages. Hosts that take uploads
-// from anybody without a key, and hosts of arbitrary content, are left out where
-// the tools do without; github-source is such a host, by its nature.
+// table has the package hosts of each language's tools. Hosts that accept uploads from anybody
+// without a key, and hosts of arbitrary content, are left out if the tools can do without them;
+// github-source is such a host, by its nature.
 func table() []preset {
 	var all []preset
 	for _, s := range stack.All() {

@@ -16,38 +16,37 @@ import (
 	"time"
 )
 
-// Limits bound what the proxy does.
+// Limits limit the work of the proxy.
 type Limits struct {
-	Connections int           // at once; more wait
-	Head        time.Duration // until a request's head is there
-	Dial        time.Duration // until a host answers, name and all
-	Idle        time.Duration // without a byte
-	Life        time.Duration // of a connection
+	Connections int           // open at once; more wait
+	Head        time.Duration // for reading a request's head
+	Dial        time.Duration // for connecting to a host, with the name lookup
+	Idle        time.Duration // without traffic
+	Life        time.Duration // total time of a connection
 	Up, Down    int64         // bytes of a connection
 }
 
-// usualLimits returns the limits that hold where nothing else is said.
+// usualLimits returns the default limits.
 func usualLimits() Limits {
 	return Limits{Connections: 64, Head: 30 * time.Second, Dial: 30 * time.Second, Idle: 5 * time.Minute, Life: time.Hour, Up: 1 << 30, Down: 16 << 30}
 }
 
-// Proxy lets who asks it through to what is on its list.
+// Proxy connects its clients to the hosts on its list.
 type Proxy struct {
 	List   List
-	Limits Limits         // the zero Limits are the usual ones
-	Judged func(Decision) // hears of each connection when it is over; may be nil
-	Asked  func()         // hears of each connection when a target is asked for; may be nil
-	// Upstream returns the proxy through which a target is reached, nil for
-	// none. What is behind it is not checked: it resolves the names. Nil
-	// reaches every target itself.
+	Limits Limits         // the zero Limits are the defaults
+	Judged func(Decision) // called at the end of each connection; may be nil
+	Asked  func()         // called when a connection requests a target; may be nil
+	// Upstream returns the proxy for a target, nil for none. Addresses behind that proxy are not
+	// checked, because it resolves the names. A nil Upstream connects to every target directly.
 	Upstream func(Target) (*url.URL, error)
 
-	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)   // nil asks the host's resolver
-	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error) // nil dials
-	Own     func(netip.Addr) bool                                          // whether it is this machine's; nil looks
+	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)   // nil: the host's resolver
+	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error) // nil: a direct connection
+	Own     func(netip.Addr) bool                                          // whether it belongs to this machine; nil: looked up
 }
 
-// refusal is why somebody does not get through.
+// refusal is the reason for a refused connection.
 type refusal struct {
 	code int
 	text string
@@ -61,20 +60,20 @@ func refuse(code int, format string, args ...any) *refusal {
 
 var errOver = errors.New("the command is over")
 
-// Serve answers whoever connects, until ctx ends; then it closes every
-// connection, and returns when the last decision was told.
+// Serve serves connections until ctx ends. Then it closes every connection, and returns after the
+// last decision was reported.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) {
 	p = p.limited()
 	p.accept(ctx, l, p.serve)
 }
 
-// Relay connects whoever connects with one target, until ctx ends.
+// Relay connects all connections to one target, until ctx ends.
 func (p *Proxy) Relay(ctx context.Context, l net.Listener, to Target) {
 	p = p.limited()
 	p.accept(ctx, l, func(ctx context.Context, c net.Conn) { p.relay(ctx, c, to) })
 }
 
-// limited returns the proxy with its limits.
+// limited returns the proxy with default limits filled in.
 func (p *Proxy) limited() *Proxy {
 	if p.Limits != (Limits{}) {
 		return p
@@ -114,7 +113,7 @@ func (p *Proxy) accept(ctx context.Context, l net.Listener, serve func(context.C
 	}
 }
 
-// relay connects a connection with a target.
+// relay connects one connection to a target.
 func (p *Proxy) relay(ctx context.Context, c net.Conn, to Target) {
 	d := Decision{Target: to}
 	out, no := p.dialTarget(ctx, &d)
@@ -134,13 +133,13 @@ func (p *Proxy) relay(ctx context.Context, c net.Conn, to Target) {
 	p.reportDecision(d)
 }
 
-// serve answers one request; a connection carries no more.
+// serve handles one connection, with a single request.
 func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 	_ = c.SetReadDeadline(deadlineAfter(p.Limits.Head))
 	r := bufio.NewReaderSize(c, maxHead)
 	head, err := readHead(r)
 	if err != nil {
-		return // nothing was asked
+		return // no request
 	}
 	h, err := parseHead(head)
 	if err != nil {
@@ -152,7 +151,7 @@ func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 	out, no := p.dialTarget(ctx, &d)
 	if no != nil {
 		d.Why = no.text
-		p.reportDecision(d) // before the one who asked knows, so that who hears of it finds it told
+		p.reportDecision(d) // before the client gets the response, so that it is already in the log then
 		writeRefusal(c, no)
 		return
 	}
@@ -178,11 +177,11 @@ func (p *Proxy) reportDecision(d Decision) {
 	}
 }
 
-// readHead reads a request's head and leaves it in the reader as well.
+// readHead reads a request's head without consuming it.
 func readHead(r *bufio.Reader) ([]byte, error) {
 	for n := 1; ; n = r.Buffered() + 1 {
 		if n > maxHead {
-			return r.Peek(maxHead) // too long, which its reader says
+			return r.Peek(maxHead) // too long, which parsing reports
 		}
 		if _, err := r.Peek(n); err != nil {
 			return nil, err
@@ -194,7 +193,7 @@ func readHead(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// dialTarget judges a target, and connects to it when it may be reached.
+// dialTarget checks a target, and connects to it if that is permitted.
 func (p *Proxy) dialTarget(ctx context.Context, d *Decision) (net.Conn, *refusal) {
 	if p.Asked != nil {
 		p.Asked()
@@ -240,7 +239,7 @@ func (p *Proxy) dialTarget(ctx context.Context, d *Decision) (net.Conn, *refusal
 	return nil, refuse(http.StatusBadGateway, "allowed, but not reached: %s", clean(errors.Join(errs...)))
 }
 
-// addresses resolves a target, once, and checks all that comes of it.
+// addresses resolves a target once, and checks all its addresses.
 func (p *Proxy) addresses(ctx context.Context, d *Decision) ([]netip.AddrPort, *refusal) {
 	found := []netip.Addr{}
 	if a, ok := d.addr(); ok {
@@ -257,7 +256,7 @@ func (p *Proxy) addresses(ctx context.Context, d *Decision) ([]netip.AddrPort, *
 			return nil, refuse(http.StatusBadGateway, "allowed, but its name has no address: %s", clean(err))
 		}
 		for i := range found {
-			found[i] = found[i].Unmap() // so resolvers write those of IPv4
+			found[i] = found[i].Unmap() // resolvers return mapped IPv4 addresses
 		}
 	}
 	var all []netip.AddrPort
@@ -269,7 +268,7 @@ func (p *Proxy) addresses(ctx context.Context, d *Decision) ([]netip.AddrPort, *
 		}
 		named := kind == "" || p.List.allowsAddress(to)
 		if !named && d.Host == "localhost" && len(found) > 1 && p.List.allowsAny(found, d.Port) {
-			continue // the other of its addresses is allowed
+			continue // another of its addresses is allowed
 		}
 		if !named {
 			d.Allowed, d.Address = false, to.String()
@@ -288,16 +287,16 @@ func clean(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
-// writeRefusal says no in words.
+// writeRefusal writes the refusal as an HTTP response.
 func writeRefusal(c net.Conn, no *refusal) {
 	_ = c.SetWriteDeadline(deadlineAfter(answerTime))
 	body := "nexus: " + no.text + "\n"
 	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
-		no.code, http.StatusText(no.code), len(body), body) // who hung up does not read it
+		no.code, http.StatusText(no.code), len(body), body) // a closed connection does not matter
 	if t, ok := c.(interface{ CloseWrite() error }); ok {
 		_ = t.CloseWrite()
 		_ = c.SetReadDeadline(deadlineAfter(lingerTime))
-		_, _ = io.Copy(io.Discard, io.LimitReader(c, maxHead)) // closing on unread bytes would take the answer back
+		_, _ = io.Copy(io.Discard, io.LimitReader(c, maxHead)) // closing with unread bytes could discard the response
 	}
 }
 
@@ -306,5 +305,5 @@ const (
 	lingerTime = time.Second
 )
 
-// deadlineAfter returns the moment that is so far from now.
+// deadlineAfter returns the time in d from now.
 func deadlineAfter(d time.Duration) time.Time { return time.Now().Add(d) } //nolint:forbidigo // deadlines of the kernel

@@ -1,12 +1,10 @@
-// Package egress runs the way out for commands that have no network of their
-// own: a proxy on the host's side that speaks HTTP and CONNECT, and reaches
-// only hosts and ports that are on a list.
+// Package egress gives commands without a network restricted access: a proxy on the host that
+// speaks HTTP and CONNECT, and reaches only the hosts and ports of a list.
 //
-// A name is resolved once, here; the addresses that come of it are checked,
-// and one of those is dialled, so that no second answer of a name server
-// counts. Addresses that are not the public internet's are refused, whoever
-// names them, unless a rule names that very address and port. What goes
-// through a tunnel is not looked at.
+// A name is resolved once, here. The resulting addresses are checked, and one of them is dialled,
+// so that a second answer of a name server cannot matter. Addresses outside of the public internet
+// are refused, unless a rule names that very address and port. The content of a tunnel is not
+// inspected.
 package egress
 
 import (
@@ -26,14 +24,14 @@ const (
 	portHTTPS = 443
 )
 
-// Target is what somebody wants to reach. Host is a name in lower case
-// without a dot at its end, or an address as netip writes it.
+// Target is the destination of a connection. Host is a lower-case name without a dot at its end,
+// or an address as netip writes it.
 type Target struct {
 	Host string
 	Port uint16
 }
 
-// String returns the target as it is in a URL.
+// String returns the target in the form of a URL.
 func (t Target) String() string {
 	if strings.Contains(t.Host, ":") {
 		return "[" + t.Host + "]:" + strconv.Itoa(int(t.Port))
@@ -41,22 +39,22 @@ func (t Target) String() string {
 	return t.Host + ":" + strconv.Itoa(int(t.Port))
 }
 
-// addr returns the target's address, where it is one and no name.
+// addr returns the target's address, if Host is one.
 func (t Target) addr() (netip.Addr, bool) {
 	a, err := netip.ParseAddr(t.Host)
 	return a, err == nil
 }
 
-// Rule is an entry of a list of hosts: a name, "*." and a name for all that is
-// below it, or an address; and a port, 443 where none is said.
+// Rule is an entry of a list of hosts: a name, "*." and a name for all hosts below it, or an
+// address; and a port, 443 by default.
 type Rule struct {
 	host  string
-	below bool   // the hosts below the name, not itself
+	below bool   // the hosts below the name, but not the name itself
 	all   bool   // every host
-	port  uint16 // 0: every port, of what is refused
+	port  uint16 // 0: every port, for denials
 }
 
-// ParseRule reads a rule of what is allowed.
+// ParseRule parses a rule of allowed hosts.
 func ParseRule(text string) (Rule, error) {
 	r, err := parseRule(text)
 	if err == nil && r.all {
@@ -69,8 +67,8 @@ func ParseRule(text string) (Rule, error) {
 	return r, nil
 }
 
-// ParseDenial reads a rule of what is refused: where it says no port all are
-// meant, and "*" is every host.
+// ParseDenial parses a rule of denied hosts: without a port it means all ports, and "*" is every
+// host.
 func ParseDenial(text string) (Rule, error) {
 	r, err := parseRule(text)
 	if err != nil {
@@ -103,7 +101,7 @@ func parseRule(text string) (Rule, error) {
 	return r, nil
 }
 
-// String returns the rule as people write it.
+// String returns the rule in its written form.
 func (r Rule) String() string {
 	host := r.host
 	switch {
@@ -118,7 +116,7 @@ func (r Rule) String() string {
 	return Target{host, r.port}.String()
 }
 
-// fits reports whether the rule means a target.
+// fits reports whether the rule matches a target.
 func (r Rule) fits(t Target) bool {
 	switch {
 	case r.port != 0 && r.port != t.Port:
@@ -131,19 +129,17 @@ func (r Rule) fits(t Target) bool {
 	}
 }
 
-// loopback reports whether a host is a name of this machine for itself. A rule with one of them
-// and a port means the others, too: programs write the one or the other.
+// loopback reports whether a host is a loopback name of this machine. A rule with one of them and
+// a port means the others, too: programs use them interchangeably.
 func loopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
-// List says what may be reached: what is allowed and not denied. The zero
-// List allows nothing.
+// List defines the reachable hosts: those allowed and not denied. The zero List allows nothing.
 type List struct {
 	Allow []Rule
 	Deny  []Rule
 }
 
-// ParseList reads what is allowed, with names of presets among it or not, and
-// what is denied.
+// ParseList parses the allowed hosts, which may include names of presets, and the denied hosts.
 func ParseList(allow, presets, deny []string) (List, error) {
 	var l List
 	var bad []error
@@ -170,8 +166,8 @@ func ParseList(allow, presets, deny []string) (List, error) {
 	return l, nil
 }
 
-// matchRule says whether a target may be asked for, and which rule says so; no
-// rule is that none does.
+// matchRule reports whether a target may be requested, and the rule that decides; "" if no rule
+// matches.
 func (l List) matchRule(t Target) (rule string, ok bool) {
 	for _, r := range l.Deny {
 		if r.fits(t) {
@@ -192,7 +188,7 @@ func (l List) allowsAddress(a netip.AddrPort) bool {
 	return ok
 }
 
-// allowsAny reports whether a rule allows one of some addresses with a port.
+// allowsAny reports whether a rule allows one of the addresses with a port.
 func (l List) allowsAny(all []netip.Addr, port uint16) bool {
 	return slices.ContainsFunc(all, func(a netip.Addr) bool { return l.allowsAddress(netip.AddrPortFrom(a, port)) })
 }
@@ -210,8 +206,8 @@ func (l List) reaches(host string, port int) bool {
 	return ok
 }
 
-// parseTarget reads "host:port" as CONNECT has it; usual is the port where
-// there may be none, 0 where there must be one.
+// parseTarget parses "host:port" in the form of CONNECT; usual is the default port, or 0 if the
+// port is required.
 func parseTarget(text string, usual uint16) (Target, error) {
 	host, port, err := splitPort(text)
 	if err != nil {
@@ -226,10 +222,9 @@ func parseTarget(text string, usual uint16) (Target, error) {
 	return Target{host, port}, nil
 }
 
-const maxHost = 253 // what names can have
+const maxHost = 253 // limit of DNS names
 
-// splitPort takes a port off, 0 where there is none. An address of IPv6 stands
-// in brackets.
+// splitPort splits off the port, 0 if there is none. An IPv6 address must be in brackets.
 func splitPort(text string) (host string, port uint16, err error) {
 	if len(text) > maxHost+len(":65535") {
 		return "", 0, errors.New("it is too long")
@@ -258,8 +253,8 @@ func splitPort(text string) (host string, port uint16, err error) {
 	return host, uint16(n), nil
 }
 
-// canonical returns a host as it is compared. Addresses in the forms that only
-// some programs take, such as 127.1 and 0x7f000001, are no hosts.
+// canonical returns a host in the form for comparison. It refuses addresses in forms that only
+// some programs accept, such as 127.1 and 0x7f000001.
 func canonical(host string) (string, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		if a.Zone() != "" {

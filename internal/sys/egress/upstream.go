@@ -17,9 +17,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// ProxyFromEnvironment returns what chooses the proxy of a user's environment:
-// HTTPS_PROXY for port 443 and others, HTTP_PROXY for port 80, NO_PROXY for
-// none. It is nil where the environment names no proxy.
+// ProxyFromEnvironment returns a function that selects the proxy of a user's environment:
+// HTTPS_PROXY for port 443 and others, HTTP_PROXY for port 80, NO_PROXY for none. It returns nil
+// if the environment names no proxy.
 func ProxyFromEnvironment(env func(string) string) func(Target) (*url.URL, error) {
 	first := func(names ...string) string {
 		for _, n := range names {
@@ -45,8 +45,8 @@ func ProxyFromEnvironment(env func(string) string) func(Target) (*url.URL, error
 	}
 }
 
-// dialUpstream reaches a target by name through another proxy. Addresses are
-// checked as ever, names are that proxy's to resolve.
+// dialUpstream connects to a target by name through another proxy. Addresses are checked as usual;
+// names are resolved by that proxy.
 func (p *Proxy) dialUpstream(ctx context.Context, by *url.URL, d *Decision) (net.Conn, *refusal) {
 	if _, ok := d.addr(); ok {
 		if _, no := p.addresses(ctx, d); no != nil {
@@ -108,7 +108,7 @@ func connect(ctx context.Context, by *url.URL, t Target) (net.Conn, error) {
 	return &early{c, r}, nil
 }
 
-// accepted reads whether a proxy lets us through.
+// accepted reads the response of a proxy to CONNECT.
 func accepted(r *bufio.Reader) error {
 	head, err := readHead(r)
 	if err != nil {
@@ -128,7 +128,7 @@ func accepted(r *bufio.Reader) error {
 	return nil
 }
 
-// early is a connection of which something was read already.
+// early is a connection some bytes of which were already read.
 type early struct {
 	net.Conn
 	r *bufio.Reader

@@ -20,13 +20,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Client speaks with forges. HTTP may be nil.
+// Client is a client of GitHub and GitLab. HTTP may be nil.
 type Client struct {
 	HTTP *http.Client
-	Wait time.Duration // before a second try; 0: a second
+	Wait time.Duration // before a retry; 0: a second
 }
 
-// statusError is an answer that is none.
+// statusError is a response with an error status.
 type statusError struct {
 	code int
 	text string
@@ -34,7 +34,7 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("%d %s", e.code, e.text) }
 
-// call makes a request, and again where the forge is busy.
+// call sends a request, and repeats it if the forge is busy.
 func (c Client) call(ctx context.Context, r Ref, method, path string, send, dest any) (http.Header, error) {
 	at, err := url.Parse(r.API + path)
 	if err != nil || at.Scheme != "https" && !loopback(at.Hostname()) {
@@ -65,7 +65,7 @@ func (c Client) call(ctx context.Context, r Ref, method, path string, send, dest
 	return header, r.explain(err)
 }
 
-// IsTransient reports whether an error may be over soon: the forge is busy, or cannot be reached.
+// IsTransient reports whether an error may disappear soon: the forge is busy or unreachable.
 func IsTransient(err error) bool {
 	if e, answered := errors.AsType[*statusError](err); answered {
 		return e.code >= 500 || e.code == http.StatusTooManyRequests
@@ -74,14 +74,14 @@ func IsTransient(err error) bool {
 	return network || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// hasStatus reports whether a forge answered with one of these statuses.
+// hasStatus reports whether a forge responded with one of these statuses.
 func hasStatus(err error, codes ...int) bool {
 	e, ok := errors.AsType[*statusError](err)
 	return ok && slices.Contains(codes, e.code)
 }
 
-// pages reads what is listed at a path, one page after the other, so many at most, and returns whether there is more than is
-// read. A page may be short and not be the last: a forge takes out what the reader may not see.
+// pages reads at most `most` pages of a list, and reports whether there are more. A short page may
+// not be the last: a forge removes the entries that the reader must not see.
 func pages[T any](ctx context.Context, c Client, r Ref, path string, most int, visit func(T) error) (more bool, err error) {
 	page := "1"
 	for range most {
@@ -102,7 +102,7 @@ func pages[T any](ctx context.Context, c Client, r Ref, path string, most int, v
 	return true, nil
 }
 
-// nextPage returns the number of the next page, of which a header tells; empty for none.
+// nextPage returns the number of the next page from a header, or "".
 func nextPage(k Kind, h http.Header) string {
 	page := h.Get("X-Next-Page")
 	if k == GitHub {
@@ -120,11 +120,11 @@ func nextPage(k Kind, h http.Header) string {
 	return page
 }
 
-// user returns the name of whom a token is.
+// user returns the user name of the token.
 func (c Client) user(ctx context.Context, r Ref) (string, error) {
 	var answer struct {
-		Login string `json:"login"`    // isFor GitHub
-		Name  string `json:"username"` // isFor GitLab
+		Login string `json:"login"`    // GitHub
+		Name  string `json:"username"` // GitLab
 	}
 	_, err := c.call(ctx, r, http.MethodGet, "/user", nil, &answer)
 	return cmp.Or(answer.Login, answer.Name), err
@@ -159,7 +159,7 @@ func (c Client) sendOnce(ctx context.Context, r Ref, method, at string, body []b
 	return header, nil
 }
 
-// do returns the body of an answer.
+// do sends a request and returns the body and the headers of the response.
 func (c Client) do(req *http.Request) ([]byte, http.Header, error) {
 	client := c.HTTP
 	if client == nil {
@@ -168,7 +168,7 @@ func (c Client) do(req *http.Request) ([]byte, http.Header, error) {
 	same := *client
 	same.CheckRedirect = func(next *http.Request, via []*http.Request) error {
 		if next.URL.Host != via[0].URL.Host || next.URL.Scheme != via[0].URL.Scheme || len(via) > 5 {
-			return http.ErrUseLastResponse // a token goes nowhere else
+			return http.ErrUseLastResponse // a token must not be sent elsewhere
 		}
 		return nil
 	}
@@ -177,7 +177,7 @@ func (c Client) do(req *http.Request) ([]byte, http.Header, error) {
 		return nil, nil, err
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	_ = resp.Body.Close() // it was read, or is not wanted
+	_ = resp.Body.Close() // it was read, or is not needed
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -187,7 +187,7 @@ func (c Client) do(req *http.Request) ([]byte, http.Header, error) {
 		var said struct {
 			Message any `json:"message"`
 		}
-		_ = json.Unmarshal(data, &said) // what is no JSON says nothing
+		_ = json.Unmarshal(data, &said) // other texts have no message
 		text := http.StatusText(resp.StatusCode)
 		if s, ok := said.Message.(string); ok {
 			text += ": " + s
@@ -197,7 +197,7 @@ func (c Client) do(req *http.Request) ([]byte, http.Header, error) {
 	return data, resp.Header, nil
 }
 
-// explain says what to do about an error.
+// explain adds the next step to an error.
 func (r Ref) explain(err error) error {
 	if err == nil {
 		return nil

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// mark begins every comment that Nexus writes. Forges do not show it.
+// mark is the prefix of every comment that Nexus writes. Forges do not show it.
 const mark = "<!-- nexus:"
 
-// Mark is the first line of the comment about a run: by it, the comment is found again.
+// Mark returns the first line of the comment about a run, which identifies the comment.
 func Mark(run string) string { return mark + run + " -->\n" }
 
-// Find returns the ID of the comment of this token's user that begins with a mark; empty for none. A token of
-// an app has no user that it may ask for: its comments are those of a bot.
+// Find returns the ID of the comment of this token's user that begins with a mark, or "". The
+// token of an app cannot ask for its user: its comments are those of a bot.
 func (c Client) Find(ctx context.Context, r Ref, mark string) (string, error) {
 	me, err := c.user(ctx, r)
 	bot := r.Kind == GitHub && hasStatus(err, http.StatusForbidden)
@@ -40,14 +40,14 @@ func (c Client) Find(ctx context.Context, r Ref, mark string) (string, error) {
 			return nil
 		})
 	}
-	if more && found == "" && err == nil { // it may be on another page, and would be there twice
+	if more && found == "" && err == nil { // otherwise a second comment could be written if it is on a later page
 		return "", r.explain(fmt.Errorf("the issue has more than %d comments, and the one of this run is not among them", maxSought*100))
 	}
 	return found, err
 }
 
-// Write writes a comment, a new one where id is empty, and returns its ID. A comment that somebody deleted
-// is written anew.
+// Write writes a comment, a new one if id is "", and returns its ID. A comment that was deleted is
+// written again.
 func (c Client) Write(ctx context.Context, r Ref, id, text string) (string, error) {
 	send := map[string]string{"body": text}
 	if id != "" {

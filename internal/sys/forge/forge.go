@@ -1,8 +1,8 @@
-// Package forge reads issues of GitHub and GitLab, with what people said about
-// them, keeps one comment on an issue up to date, and opens pull requests.
+// Package forge reads issues of GitHub and GitLab with their comments, updates one comment on an
+// issue, and opens pull requests.
 //
-// What an issue says is text of strangers: who may not write to the project is
-// left out, and nothing that a forge answers is believed beyond its text.
+// Issues are text of strangers: comments of people without write access are left out, and
+// responses of a forge are trusted only as text.
 package forge
 
 import (
@@ -29,14 +29,14 @@ const (
 // Ref names an issue. The zero Ref names none.
 type Ref struct {
 	Kind    Kind
-	API     string // address of the API, without a slash at its end
-	Web     string // address of the issue, for people
+	API     string // URL of the API, without a slash at its end
+	Web     string // URL of the issue, for people
 	Project string // owner/name, or group/subgroup/name
 	Number  int
-	Token   string // empty where there is none; it is sent to API alone
+	Token   string // may be empty; it is sent only to API
 }
 
-// Env looks a variable of the environment up; empty for none.
+// Env returns a variable of the environment, or "".
 type Env func(name string) string
 
 const (
@@ -52,19 +52,20 @@ var (
 	issue   = pattern.Lazy(`^/(.+?)/(-/)?(?:issues|work_items)/([1-9]\d{0,8})/?$`)
 )
 
-// Parse reads what names an issue: its address, owner/name#12 on GitHub, or #12 in
-// the project that the address of a remote names. It returns the zero Ref for any
-// other text, and an error for an issue that cannot be reached.
+// Parse parses a reference to an issue: its URL, owner/name#12 on GitHub, or #12 in the project of
+// a remote's URL. It returns the zero Ref for any other text, and an error for an issue that
+// cannot be reached.
 //
-// A token is that of GITHUB_TOKEN, GH_TOKEN or GITLAB_TOKEN, for the forge that GITHUB_API_URL
-// and GITHUB_SERVER_URL, or CI_API_V4_URL and CI_SERVER_URL, name; without them, github.com and gitlab.com.
+// The token is that of GITHUB_TOKEN, GH_TOKEN or GITLAB_TOKEN, for the forge that GITHUB_API_URL
+// and GITHUB_SERVER_URL, or CI_API_V4_URL and CI_SERVER_URL, name; without them, github.com and
+// gitlab.com.
 func Parse(text, remote string, env Env) (Ref, error) {
 	text = strings.TrimSpace(text)
 	if m := number().FindStringSubmatch(text); m != nil {
 		return ofRemote(m[1], remote, env)
 	}
 	if m := short().FindStringSubmatch(text); m != nil {
-		n, _ := strconv.Atoi(m[2]) // it is a number
+		n, _ := strconv.Atoi(m[2]) // cannot fail: digits
 		return gitHubRef(m[1], n, env)
 	}
 	if strings.ContainsAny(text, " \t\n") || !strings.HasPrefix(text, "http://") && !strings.HasPrefix(text, "https://") {
@@ -78,7 +79,7 @@ func Parse(text, remote string, env Env) (Ref, error) {
 	if m == nil || !project().MatchString(m[1]) {
 		return Ref{}, nil
 	}
-	n, _ := strconv.Atoi(m[3]) // it is a number
+	n, _ := strconv.Atoi(m[3]) // cannot fail: digits
 	server := serverOf(u.Scheme, u.Host)
 	switch {
 	case m[2] == "" && server == gitHubServer(env):
@@ -101,7 +102,8 @@ func gitLabServer(env Env) string {
 	return normal(cmp.Or(env("CI_SERVER_URL"), gitLab))
 }
 
-// serverOf is the address of a server. Capital letters in the name of a host mean nothing, and GitHub has two names.
+// serverOf returns the base URL of a server. Host names are case-insensitive, and GitHub has two
+// names.
 func serverOf(scheme, host string) string {
 	host = strings.ToLower(host)
 	if host == "www.github.com" {
@@ -110,7 +112,7 @@ func serverOf(scheme, host string) string {
 	return strings.ToLower(scheme) + "://" + host
 }
 
-// normal is an address of a server as [serverOf] writes it.
+// normal returns the base URL of a server in the form of [serverOf].
 func normal(address string) string {
 	address = strings.TrimSuffix(strings.TrimSpace(address), "/")
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
@@ -119,7 +121,7 @@ func normal(address string) string {
 	return address
 }
 
-// checkProjectPath refuses a project that is a path to elsewhere.
+// checkProjectPath refuses project names that are paths to other resources.
 func checkProjectPath(name string) error {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "." || part == ".." {
@@ -157,7 +159,8 @@ func gitHubRef(project string, n int, env Env) (Ref, error) {
 	}, nil
 }
 
-// isSameForge reports whether a server and an API are of one forge: they have one host, or that of the API is api.HOST.
+// isSameForge reports whether a server and an API belong to one forge: they have the same host, or
+// the API has the host api.HOST.
 func isSameForge(server, api string) bool {
 	if server == gitHub {
 		return api == gitHubAPI
@@ -167,8 +170,8 @@ func isSameForge(server, api string) bool {
 	return err == nil && wrong == nil && s.Scheme == a.Scheme && (a.Host == s.Host || a.Host == "api."+s.Host)
 }
 
-// gitLabRef names an issue of GitLab. A token goes to the server of the
-// environment alone, which is gitlab.com where nothing is said.
+// gitLabRef returns the reference to an issue of GitLab. A token is sent only to the server of the
+// environment, by default gitlab.com.
 func gitLabRef(server, project string, n int, env Env) (Ref, error) {
 	if err := checkProjectPath(project); err != nil {
 		return Ref{}, err
@@ -188,9 +191,9 @@ func gitLabRef(server, project string, n int, env Env) (Ref, error) {
 	return r, nil
 }
 
-// ofRemote names an issue of the project that a remote's address names.
+// ofRemote returns the reference to an issue of the project in a remote's URL.
 func ofRemote(digits, remote string, env Env) (Ref, error) {
-	n, _ := strconv.Atoi(digits) // it is a number
+	n, _ := strconv.Atoi(digits) // cannot fail: digits
 	server, project := remoteProject(remote)
 	switch {
 	case project == "":
@@ -211,8 +214,8 @@ func ofRemote(digits, remote string, env Env) (Ref, error) {
 	}
 }
 
-// remoteProject returns the server and the project of a remote's address, in any of the
-// forms that git takes.
+// remoteProject returns the server and the project of a remote's URL, in any form that git
+// accepts.
 func remoteProject(remote string) (server, name string) {
 	remote = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(remote), "/"), ".git")
 	host, path := "", ""

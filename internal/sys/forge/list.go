@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ListedIssue is an open issue, as a list of them has it.
+// ListedIssue is an open issue in a list.
 type ListedIssue struct {
 	Number int
 	Title  string
@@ -18,9 +18,8 @@ type ListedIssue struct {
 	Labels []string
 }
 
-// List returns the open issues of a project, the newest first, at most so many, and how many others
-// wrote than those who belong to the project: these are left out. GitLab tells who that is to a token
-// alone.
+// List returns at most `most` open issues of a project, the newest first, and the number of issues
+// by authors outside of the project, which are left out. GitLab shows membership only to a token.
 func (c Client) List(ctx context.Context, r Ref, most int) (all []ListedIssue, others int, err error) {
 	if r.Kind == GitLab {
 		return c.listGitLab(ctx, r, most)
@@ -58,7 +57,7 @@ func (c Client) List(ctx context.Context, r Ref, most int) (all []ListedIssue, o
 	return all, others, nil
 }
 
-// listGitLab lists the issues of developers of a project, and of those who may do more.
+// listGitLab lists the issues by developers of a project, and by members with more rights.
 func (c Client) listGitLab(ctx context.Context, r Ref, most int) (all []ListedIssue, others int, err error) {
 	if r.Token == "" {
 		return nil, 0, &nexus.Error{

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Project returns the project that the address of a remote names. Its Web is the address of the
-// project, and its Number is 0.
+// Project returns the project of a remote's URL. Its Web is the URL of the project, and its Number
+// is 0.
 func Project(remote string, env Env) (Ref, error) {
 	r, err := ofRemote("1", remote, env)
 	if err != nil {
@@ -27,8 +27,7 @@ func Project(remote string, env Env) (Ref, error) {
 	return r, nil
 }
 
-// Git returns the address from which git clones a project, and the name with which its token is
-// given.
+// Git returns the URL for git clone, and the user name that belongs to the token.
 func (r Ref) Git() (address, user string) {
 	if r.Kind == GitLab {
 		return r.Web + ".git", "oauth2"
@@ -38,36 +37,36 @@ func (r Ref) Git() (address, user string) {
 
 // Pull is a pull request of GitHub, or a merge request of GitLab.
 type Pull struct {
-	Branch string // isFor the project itself that it asks to merge
-	Base   string // branch that it is to be merged into
+	Branch string // branch of the project itself to be merged
+	Base   string // branch to merge into
 	Title  string
 	Body   string
 
 	Number int
 	Web    string
 	State  PullState
-	Commit string // that its branch is at, or was at when it ended, as far as the forge tells
+	Commit string // head of its branch, now or when it ended, if the forge reports it
 }
 
-// PullState is what people made of a pull request.
+// PullState is the state of a pull request.
 type PullState string
 
-// The states.
+// The states of a pull request.
 const (
 	PullOpen   PullState = "open"
 	PullMerged PullState = "merged"
-	PullClosed PullState = "closed" // and not merged
+	PullClosed PullState = "closed" // without a merge
 )
 
-// pullJSON is how both forges tell of one.
+// pullJSON is a pull request in the JSON of both forges.
 type pullJSON struct {
-	Number int     `json:"number"` // isFor GitHub
-	ID     int     `json:"iid"`    // isFor GitLab
+	Number int     `json:"number"` // GitHub
+	ID     int     `json:"iid"`    // GitLab
 	Page   string  `json:"html_url"`
 	Web    string  `json:"web_url"`
 	State  string  `json:"state"`
 	Merged *string `json:"merged_at"`
-	Commit string  `json:"sha"` // isFor GitLab
+	Commit string  `json:"sha"` // GitLab
 	Source string  `json:"source_branch"`
 	Target string  `json:"target_branch"`
 	From   int     `json:"source_project_id"`
@@ -84,7 +83,7 @@ type pullJSON struct {
 	} `json:"base"`
 }
 
-// isFor reports whether it asks to merge a branch of the project itself into another one.
+// isFor reports whether the pull request merges branch, of the project itself, into base.
 func (p pullJSON) isFor(r Ref, branch, base string) bool {
 	if r.Kind == GitLab {
 		return p.Source == branch && p.Target == base && p.From == p.To
@@ -106,7 +105,7 @@ func (p pullJSON) toPull(r Ref) Pull {
 	return one
 }
 
-// pullsPath is where the pull requests of a project are.
+// pullsPath returns the API path of a project's pull requests.
 func (r Ref) pullsPath() string {
 	if r.Kind == GitLab {
 		return "/projects/" + url.PathEscape(r.Project) + "/merge_requests"
@@ -114,15 +113,16 @@ func (r Ref) pullsPath() string {
 	return "/repos/" + r.Project + "/pulls"
 }
 
-// PullOf returns what has become of a pull request.
+// PullOf returns the current state of a pull request.
 func (c Client) PullOf(ctx context.Context, r Ref, number int) (Pull, error) {
 	var p pullJSON
 	_, err := c.call(ctx, r, http.MethodGet, fmt.Sprintf("%s/%d", r.pullsPath(), number), nil, &p)
 	return p.toPull(r), r.pullError(err)
 }
 
-// OpenOrUpdatePull makes the open pull request of a branch say what it is to say, or opens one where there is
-// none. The branch is on the forge already. Whoever was killed in between finds the one that is there.
+// OpenOrUpdatePull updates the open pull request of a branch, or opens one if there is none. The
+// branch must already be on the forge. After an interruption, it finds the pull request that the
+// earlier call opened.
 func (c Client) OpenOrUpdatePull(ctx context.Context, r Ref, p Pull) (made Pull, fresh bool, err error) {
 	there, err := c.openOf(ctx, r, p)
 	if err != nil {
@@ -153,7 +153,7 @@ func (c Client) OpenOrUpdatePull(ctx context.Context, r Ref, p Pull) (made Pull,
 	return made, there == nil, nil
 }
 
-// openOf returns the open pull request of a branch; nil where there is none.
+// openOf returns the open pull request of a branch, or nil.
 func (c Client) openOf(ctx context.Context, r Ref, p Pull) (*Pull, error) {
 	state := map[Kind]string{GitHub: "open", GitLab: "opened"}[r.Kind]
 	all, err := c.pullsOf(ctx, r, p, state)
@@ -165,14 +165,13 @@ func (c Client) openOf(ctx context.Context, r Ref, p Pull) (*Pull, error) {
 	return nil, err
 }
 
-// EndedPulls lists the pull requests that ask, or asked, to merge the same branch into the same base, and that people
-// merged or closed.
+// EndedPulls lists the merged and closed pull requests with the same branch and base.
 func (c Client) EndedPulls(ctx context.Context, r Ref, p Pull) ([]Pull, error) {
 	all, err := c.pullsOf(ctx, r, p, "all")
 	return slices.DeleteFunc(all, func(one Pull) bool { return one.State == PullOpen }), r.pullError(err)
 }
 
-// pullsOf lists the pull requests in a state that are about the same branch and base.
+// pullsOf lists the pull requests in a state with the same branch and base.
 func (c Client) pullsOf(ctx context.Context, r Ref, p Pull, state string) ([]Pull, error) {
 	owner, _, _ := strings.Cut(r.Project, "/")
 	query := url.Values{"state": {state}, "head": {owner + ":" + p.Branch}, "base": {p.Base}}
@@ -189,7 +188,7 @@ func (c Client) pullsOf(ctx context.Context, r Ref, p Pull, state string) ([]Pul
 	return all, err
 }
 
-// pullError says what to do about an error.
+// pullError adds the next step to an error.
 func (r Ref) pullError(err error) error {
 	e, ok := errors.AsType[*nexus.Error](err)
 	if !ok {

@@ -17,36 +17,36 @@ import (
 )
 
 const (
-	maxAnswer = 4 << 20   // bytes of one answer of a forge
-	maxPages  = 20        // isFor 100 comments each that are read
-	maxSought = 100       // isFor them that a comment of ours is sought on
-	maxText   = 100 << 10 // bytes of a text that is fetched
+	maxAnswer = 4 << 20   // bytes of one response of a forge
+	maxPages  = 20        // read pages of 100 comments each
+	maxSought = 100       // pages searched for our own comment
+	maxText   = 100 << 10 // bytes of a fetched text
 )
 
 func gitHubComments(r Ref) string { return r.path() + "/comments?sort=created" }
 
 func gitLabNotes(r Ref) string { return r.path() + "/notes?sort=asc&order_by=created_at" }
 
-// Issue is what a forge says of an issue.
+// Issue is an issue of a forge.
 type Issue struct {
 	Title, Body, Author string
 	Closed              bool
-	Comments            []Comment // isFor those who may write to the project, the oldest first
-	Left                int       // comments that others wrote
-	Hidden              int       // HTML comments and titles of links that were taken out, which nobody sees on the forge
-	More                bool      // there are more comments than are read
-	Unread              bool      // the comments were not read: GitLab shows them for a token alone
-	Unproved            bool      // who may write could not be asked: who belongs to the project counts
+	Comments            []Comment // by people with write access, the oldest first
+	Left                int       // comments of others
+	Hidden              int       // removed HTML comments and link titles, which the forge does not show
+	More                bool      // there are more comments than were read
+	Unread              bool      // comments not read: GitLab shows them only to a token
+	Unproved            bool      // write access could not be checked: membership counts instead
 }
 
-// Comment is what somebody said.
+// Comment is a comment on an issue.
 type Comment struct {
 	ID           string
 	Author, Body string
 }
 
-// Goal is the issue as a goal: its title, its text, and what people with a right
-// to write to the project said about it.
+// Goal returns the issue as a goal: its title, its text, and the comments of people with write
+// access to the project.
 func (i Issue) Goal(r Ref) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n", strings.TrimSpace(i.Title), strings.TrimSpace(i.Body))
@@ -60,7 +60,7 @@ func (i Issue) Goal(r Ref) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(b.String(), "\r\n", "\n"), "\uFFFD")
 }
 
-// Read reads an issue and what was said about it.
+// Read reads an issue and its comments.
 func (c Client) Read(ctx context.Context, r Ref) (Issue, error) {
 	if r.Kind == GitLab {
 		return c.readGitLab(ctx, r)
@@ -117,16 +117,16 @@ func (c Client) readGitHub(ctx context.Context, r Ref) (Issue, error) {
 	return i, err
 }
 
-// writePermissions knows who may write to a project of GitHub.
+// writePermissions checks and caches who may write to a project of GitHub.
 type writePermissions struct {
 	c       Client
 	r       Ref
 	known   map[string]bool
-	refused bool // who may write cannot be asked
+	refused bool // the API refused the check
 }
 
-// canWrite reports whether the author of a comment may write to the project. Where that cannot be
-// asked, who belongs to the project may. Strangers are not asked about: there may be thousands.
+// canWrite reports whether the author of a comment may write to the project. If that cannot be
+// checked, members of the project count. Strangers are not checked: there may be thousands.
 func (a *writePermissions) canWrite(ctx context.Context, one gitHubComment) (bool, error) {
 	belongs := slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, one.Association)
 	if !belongs && one.Association != "CONTRIBUTOR" || strings.HasPrefix(one.Body, mark) {
@@ -157,8 +157,7 @@ func (a *writePermissions) canWrite(ctx context.Context, one gitHubComment) (boo
 	return may, nil
 }
 
-// add takes over a comment, unless Nexus wrote it or somebody who may not write to
-// the project.
+// add adds a comment, unless Nexus or somebody without write access wrote it.
 func (i *Issue) add(c Comment, writes bool) {
 	switch {
 	case strings.HasPrefix(c.Body, mark):
@@ -170,13 +169,13 @@ func (i *Issue) add(c Comment, writes bool) {
 	}
 }
 
-// definition is the address of a link, which stands apart from the text. Its title and what is no address are shown nowhere, so that
-// people write comments so: [//]: # (a comment).
+// definition matches the URL of a link that is defined apart from the text. Its title and an
+// invalid URL are never shown, so people use the form for comments: [//]: # (a comment).
 var definition = pattern.Lazy(`(?m)^([ \t>*+-]*\[[^\]\n]+\]:[ \t]*)(<[^<>\n]*>|\S+)` +
 	`((?:[ \t]+|[ \t]*\n[ \t]*)(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$`)
 
-// visibleText is what people see of a text on a forge: without HTML comments, of which one without an end goes to the end, and
-// without the titles of links that are defined apart from the text.
+// visibleText returns the part of a text that a forge shows: without HTML comments (one without an
+// end extends to the end), and without the titles of links that are defined apart from the text.
 func (i *Issue) visibleText(text string) string {
 	var b strings.Builder
 	for open := true; open; {
@@ -185,7 +184,7 @@ func (i *Issue) visibleText(text string) string {
 		b.WriteString(before)
 		if open {
 			i.Hidden++
-			b.WriteByte(' ') // what is around it joins to no other
+			b.WriteByte(' ') // prevents joining the text on both sides
 			_, text, _ = strings.Cut(rest, "-->")
 		}
 	}
@@ -214,7 +213,7 @@ type gitLabNote struct {
 	Body         string       `json:"body"`
 	System       bool         `json:"system"`
 	Internal     bool         `json:"internal"`
-	Confidential bool         `json:"confidential"` // as older servers call it
+	Confidential bool         `json:"confidential"` // its name on older servers
 	Author       gitLabAuthor `json:"author"`
 }
 
@@ -230,7 +229,7 @@ func (c Client) readGitLab(ctx context.Context, r Ref) (Issue, error) {
 	}
 	i := Issue{Title: answer.Title, Author: answer.Author.Name, Closed: answer.State == "closed"}
 	i.Body = i.visibleText(answer.Body)
-	if r.Token == "" { // also of a public issue, nobody else reads the comments
+	if r.Token == "" { // even of a public issue, comments are only for logged-in users
 		i.Unread = true
 		return i, nil
 	}
@@ -267,7 +266,7 @@ func (c Client) isMember(ctx context.Context, r Ref, id int64) (bool, error) {
 	return answer.Level >= developer, err
 }
 
-// Fetch returns the text at an address.
+// Fetch returns the text at a URL.
 func (c Client) Fetch(ctx context.Context, address string) (string, error) {
 	u, err := url.Parse(address)
 	fail := func(why string, cause error) error {
@@ -289,7 +288,7 @@ func (c Client) Fetch(ctx context.Context, address string) (string, error) {
 	if err != nil {
 		return "", fail("it cannot be read", err)
 	}
-	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type")) // one that cannot be read is none
+	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type")) // an invalid type counts as none
 	switch {
 	case kind != "" && !strings.HasPrefix(kind, "text/") || kind == "text/html":
 		return "", fail("it is "+kind+", not plain text", nil)

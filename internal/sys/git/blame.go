@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// BlameResult says which commits wrote the lines of a file, by the number of a line, and when.
+// BlameResult has the commits that wrote the lines of a file, by line number, and their times.
 type BlameResult struct {
 	Lines map[int]string
 	Times map[string]time.Time
 }
 
-// Blame asks who wrote the lines of a file in some ranges, which are written as options of git blame. Where the history
-// does not say it, nothing is known.
+// Blame runs git blame on some ranges of a file, in the syntax of its options. If the history is
+// incomplete, the result is empty.
 func (r Repo) Blame(ctx context.Context, commit, file string, ranges []string) (BlameResult, error) {
 	shallow, err := r.Run(ctx, "rev-parse", "--is-shallow-repository")
 	if err != nil {
@@ -31,8 +31,8 @@ func (r Repo) Blame(ctx context.Context, commit, file string, ranges []string) (
 	return ParseBlame(out, strings.TrimSpace(shallow) == "true"), nil
 }
 
-// ParseBlame reads git blame --porcelain. In a shallow clone the oldest commits have all lines that were there before,
-// so they say nothing.
+// ParseBlame parses the output of git blame --porcelain. In a shallow clone, the oldest commits
+// seem to have written all earlier lines, so their lines are left out.
 func ParseBlame(out string, shallow bool) BlameResult {
 	w := BlameResult{Lines: map[int]string{}, Times: map[string]time.Time{}}
 	oldest := map[string]bool{}

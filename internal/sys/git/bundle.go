@@ -22,8 +22,8 @@ func (c *Clone) RefsBelow(ctx context.Context, prefix string) (map[string]string
 	return all, nil
 }
 
-// Bundle writes what refs of the clone have that base has not to a new file, and
-// reports whether there is anything.
+// Bundle writes the commits of the clone's refs that base does not contain to a new file, and
+// reports whether there are any.
 func (c *Clone) Bundle(ctx context.Context, file, base string, refs []string) (bool, error) {
 	if len(refs) == 0 {
 		return false, nil
@@ -37,9 +37,9 @@ func (c *Clone) Bundle(ctx context.Context, file, base string, refs []string) (b
 	return err == nil, err
 }
 
-// Unbundle takes in the commits of a bundle and gives the clone the refs that are
-// wanted, and no others. Every object is checked, and nothing that a commit needs
-// may be missing. Without a file the commits must be there.
+// Unbundle imports the commits of a bundle and sets exactly the given refs. Every object is
+// checked, and objects that a commit needs must not be missing. Without a file the commits must
+// already be there.
 func (c *Clone) Unbundle(ctx context.Context, file string, refs map[string]string) error {
 	if file != "" {
 		if err := c.unbundle(ctx, file, refs); err != nil {
@@ -65,7 +65,7 @@ func (c *Clone) Unbundle(ctx context.Context, file string, refs map[string]strin
 	return err
 }
 
-// unbundle fetches from a bundle, whose refs must be among those that are wanted.
+// unbundle fetches from a bundle, whose refs must all be in the given ones.
 func (c *Clone) unbundle(ctx context.Context, file string, refs map[string]string) error {
 	heads, err := c.git.Run(ctx, "bundle", "list-heads", file)
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// Changes is what a checkout holds that its commit does not.
+// Changes lists the differences between a checkout and its commit.
 type Changes struct {
-	Changed []string // files that differ from what is staged of them
-	Staged  []string // paths whose entry in the index is not the commit's
-	New     []string // files that git neither knows nor ignores
+	Changed []string // files that differ from their entry in the index
+	Staged  []string // paths whose index entry differs from the commit
+	New     []string // files that are neither tracked nor ignored
 }
 
-// IsEmpty reports whether it holds nothing else.
+// IsEmpty reports whether there are no changes.
 func (c Changes) IsEmpty() bool { return len(c.Changed) == 0 && len(c.Staged) == 0 && len(c.New) == 0 }
 
-// Uncommitted tells what a checkout holds, as git sees it, whatever its index is like: what is
-// out of a sparse checkout, or was said to be unchanged, is not looked at. A file that was
-// touched and that a filter changes counts as changed, since no filter is run.
+// Uncommitted returns the changes of a checkout, whatever the state of its index: paths outside of
+// a sparse checkout, or marked as unchanged in the index, are skipped. A file that was touched and
+// that a filter changes counts as changed, since no filter runs.
 func Uncommitted(ctx context.Context, r Repo) (Changes, error) {
 	if r.Work == "" {
 		return Changes{}, nil
@@ -35,12 +35,12 @@ func Uncommitted(ctx context.Context, r Repo) (Changes, error) {
 	return parseStatus(out), err
 }
 
-// withoutFilters lets the filters that the repository's own configuration names start nothing.
-// They are told in variables: a name may hold what an argument cannot.
+// withoutFilters disables the filters that the repository's own configuration defines. They are
+// passed in environment variables: a name may contain characters that an argument cannot.
 func (r *Repo) withoutFilters(ctx context.Context) error {
 	out, err := r.Run(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`)
 	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
-		return nil // there is none
+		return nil // no filters
 	}
 	env, n := slices.Clone(r.Env), 0
 	for key := range strings.SplitSeq(out, "\x00") {
@@ -58,15 +58,15 @@ func (r *Repo) withoutFilters(ctx context.Context) error {
 	return err
 }
 
-// parseStatus reads status --porcelain=v2 -z, without renames: a line for each path, which ends it.
-// Lines of kinds that it does not know are left out.
+// parseStatus parses the output of status --porcelain=v2 -z, without renames: NUL-terminated
+// lines, one per path. Lines of unknown kinds are skipped.
 func parseStatus(out string) (c Changes) {
 	for line := range strings.SplitSeq(out, "\x00") {
 		kind, rest, _ := strings.Cut(line, " ")
 		if kind == "?" && rest != "" {
 			c.New = append(c.New, rest)
 		}
-		fields := map[string]int{"1": 8, "u": 10}[kind] // words before the path
+		fields := map[string]int{"1": 8, "u": 10}[kind] // fields before the path
 		words := strings.SplitN(line, " ", fields+1)
 		if fields == 0 || len(words) <= fields || len(words[1]) != 2 || words[fields] == "" {
 			continue
@@ -81,8 +81,7 @@ func parseStatus(out string) (c Changes) {
 	return c
 }
 
-// InProgress says what is under way in the checkout, such as a merge; empty for
-// nothing.
+// InProgress returns the operation that is in progress in the checkout, such as a merge, or "".
 func InProgress(r Repo) string {
 	for _, s := range []struct{ file, is string }{
 		{"MERGE_HEAD", "a merge"}, {"rebase-merge", "a rebase"}, {"rebase-apply", "a rebase"}, {"CHERRY_PICK_HEAD", "a cherry-pick"}, {"REVERT_HEAD", "a revert"}, {"BISECT_LOG", "a bisection"},
@@ -94,8 +93,8 @@ func InProgress(r Repo) string {
 	return ""
 }
 
-// Author returns who the user is to git, as far as it is set; env looks
-// variables up.
+// Author returns the user's name and mail address in git, as far as they are set; env looks up
+// variables.
 func Author(ctx context.Context, r Repo, env func(string) string) (name, mail string) {
 	home := env("HOME")
 	get := func(key, variable string) string {
@@ -104,7 +103,7 @@ func Author(ctx context.Context, r Repo, env func(string) string) (name, mail st
 		}
 		for _, file := range []string{filepath.Join(home, ".gitconfig"), filepath.Join(cmp.Or(env("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "config")} {
 			r.Env = []string{"HOME=" + home, "GIT_CONFIG_GLOBAL=" + file}
-			if v, err := r.Line(ctx, "config", "--get", key); err == nil && v != "" { // unset is an error
+			if v, err := r.Line(ctx, "config", "--get", key); err == nil && v != "" { // an unset key is an error
 				return v
 			}
 		}

@@ -10,22 +10,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Clone is a private bare clone. It may be used from many goroutines, and
-// from many processes at once.
+// Clone is a private bare clone. It may be used by many goroutines and processes at once.
 type Clone struct {
-	Who    Identity // who commits are by; zero is Nexus
-	Prefix string   // of the branches that are published; empty means [DefaultPrefix]
+	Who    Identity // author of commits; zero is Nexus
+	Prefix string   // prefix of the published branches; empty means [DefaultPrefix]
 
 	user    Repo // the user's repository
 	git     Repo // the private one
 	objects *Objects
-	head    string // commit of the user's that was checked out when it was opened
-	zero    string // the object name that means "no object"
+	head    string // the user's checked-out commit when the clone was opened
+	zero    string // the all-zero object name, which means "no object"
 	names   clonedNames
 }
 
-// OpenClone makes the clone of user in dir/repo.git, or brings it up to date with
-// what is checked out there.
+// OpenClone creates the clone of user in dir/repo.git, or updates it to the commit that is checked
+// out there.
 func OpenClone(ctx context.Context, user Repo, dir string) (*Clone, error) {
 	c := &Clone{user: user, git: Repo{Dir: filepath.Join(dir, "repo.git"), Memory: newCommandCache(IsObjectID)}}
 	if _, err := os.Stat(c.git.Dir); err != nil {
@@ -51,16 +50,16 @@ func OpenClone(ctx context.Context, user Repo, dir string) (*Clone, error) {
 // Git returns the private repository.
 func (c *Clone) Git() Repo { return c.git }
 
-// Head returns the commit of the user's that was checked out when the clone was opened.
+// Head returns the user's checked-out commit at the time when the clone was opened.
 func (c *Clone) Head() string { return c.head }
 
-// Objects returns its objects.
+// Objects returns access to the clone's objects.
 func (c *Clone) Objects() *Objects { return c.objects }
 
-// Close ends what runs beside.
+// Close ends the clone's helper process.
 func (c *Clone) Close() error { return c.objects.Close() }
 
-// Fetch brings a commit of the user's repository in, with all it stands on.
+// Fetch fetches a commit of the user's repository, with its history.
 func (c *Clone) Fetch(ctx context.Context, rev string) (string, error) {
 	commit, err := c.user.Resolve(ctx, rev)
 	if err != nil {
@@ -72,7 +71,7 @@ func (c *Clone) Fetch(ctx context.Context, rev string) (string, error) {
 		if lacks, err := c.hasMissingObjects(ctx, commit); err != nil || !lacks {
 			return commit, err
 		}
-		again = []string{"--refetch"} // the user's partial clone may have more of it now
+		again = []string{"--refetch"} // the user's partial clone may have fetched more by now
 	}
 	from, err := c.user.Common(ctx)
 	if err != nil {
@@ -84,7 +83,7 @@ func (c *Clone) Fetch(ctx context.Context, rev string) (string, error) {
 	return commit, nil
 }
 
-// hasMissingObjects reports whether the clone was made of a partial one, and has not all objects of a
+// hasMissingObjects reports whether the clone was made from a partial one and lacks objects of a
 // commit's tree.
 func (c *Clone) hasMissingObjects(ctx context.Context, commit string) (bool, error) {
 	from, err := c.user.promisor(ctx)
@@ -95,8 +94,8 @@ func (c *Clone) hasMissingObjects(ctx context.Context, commit string) (bool, err
 	return strings.Contains("\n"+out, "\n?"), err
 }
 
-// fetchCommit fetches a commit into r from the git directory from, and gives it a
-// name there if ref is not empty. It moves no other ref. More are options of git fetch.
+// fetchCommit fetches a commit into r from the git directory from, and stores it under ref unless
+// that is "". It moves no other ref. The argument more has further options of git fetch.
 func fetchCommit(ctx context.Context, r Repo, from, commit, ref string, more ...string) error {
 	spec := commit
 	if ref != "" {
@@ -110,8 +109,8 @@ func fetchCommit(ctx context.Context, r Repo, from, commit, ref string, more ...
 	return err
 }
 
-// make makes repo.git if it is not there. It is built aside and renamed, so
-// that a half-made one is never used.
+// make creates repo.git if it does not exist. It is built in another directory and renamed, so
+// that an unfinished clone is never used.
 func (c *Clone) make(ctx context.Context) error {
 	if _, err := os.Stat(c.git.Dir); err == nil {
 		return nil
@@ -120,7 +119,7 @@ func (c *Clone) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	head, err := c.user.Resolve(ctx, "HEAD") // before the objects: all it needs is then among them
+	head, err := c.user.Resolve(ctx, "HEAD") // resolved before the objects are copied, so that they include all of its history
 	if err != nil {
 		return err
 	}
@@ -138,8 +137,8 @@ func (c *Clone) make(ctx context.Context) error {
 	return disk.WrapError("put the clone in place", os.Rename(aside, c.git.Dir))
 }
 
-// makePrivate turns a fresh clone into the private one: no remote, no branches of
-// the user's, no objects that stand elsewhere, and a configuration of ours.
+// makePrivate turns a fresh clone into the private one: without a remote, without the user's
+// branches, without borrowed objects, and with our configuration.
 func (c *Clone) makePrivate(ctx context.Context, dir, head string) error {
 	r := Repo{Dir: dir}
 	size := len(head) / 2
@@ -172,9 +171,8 @@ func (c *Clone) makePrivate(ctx context.Context, dir, head string) error {
 	return err
 }
 
-// CloneConfig is the whole configuration of a git directory of ours; size is the
-// length of its object names, more what else stands in it. Nothing in it starts a
-// program.
+// CloneConfig returns the complete configuration of one of our git directories; size is the length
+// of its object names, and more are further lines. Nothing in it starts a program.
 func CloneConfig(size int, bare bool, more ...string) string {
 	var b strings.Builder
 	version := 0
@@ -197,8 +195,8 @@ func CloneConfig(size int, bare bool, more ...string) string {
 	return b.String()
 }
 
-// NeutralConfig gives git an identity that is nobody's. What a repository, or whoever
-// runs git, says of it comes first where this is the system's configuration.
+// NeutralConfig returns a configuration with a neutral identity. As the system's configuration, it
+// is overridden by that of the repository and of the user who runs git.
 func NeutralConfig() string {
 	name, mail := Identity{}.names()
 	return "[user]\n\tname = " + name + "\n\temail = " + mail + "\n[commit]\n\tgpgSign = false\n"

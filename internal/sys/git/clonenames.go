@@ -9,20 +9,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// clonedNames keeps the user's names in the private clone, with all that they stand on.
+// clonedNames stores the user's refs in the private clone, with their history.
 type clonedNames struct {
-	mu   sync.Mutex // guards what follows
-	said string     // of the user's repository, when it was asked last
-	all  []Name     // as of then
+	mu   sync.Mutex // guards the fields below
+	said string     // the user's refs at the last update
+	all  []Name     // the parsed refs
 }
 
-// Below this the private clone keeps what it fetched of the user's names: refs/heads/x
-// is refs/names/heads/x there.
+// namesBelow is the prefix under which the private clone stores the user's refs: refs/heads/x is
+// refs/names/heads/x there.
 const namesBelow = "refs/names/"
 
-// Names returns the user's branches, remotes' branches and tags as they are now, and
-// brings in what they stand on. Where git cannot, as in a repository that lacks
-// objects, a name is left out whose object is not in the private clone.
+// Names returns the user's current branches, remote branches and tags, and fetches their history.
+// If fetching fails, as in a repository with missing objects, refs are left out whose object is
+// not in the private clone.
 func (c *Clone) Names(ctx context.Context) ([]Name, error) {
 	said, err := c.user.listNames(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *Clone) Names(ctx context.Context) ([]Name, error) {
 	names, err := c.namesWithObjects(ctx, all)
 	if err == nil && len(names) < len(all) {
 		err = disk.Lock(ctx, filepath.Join(filepath.Dir(c.git.Dir), "clone.lock"), func(ctx context.Context) error {
-			if c.bringNames(ctx) == nil { // else what is missing is no name here
+			if c.bringNames(ctx) == nil { // on failure, missing refs are left out
 				names, err = c.namesWithObjects(ctx, all)
 			}
 			return err
@@ -49,7 +49,7 @@ func (c *Clone) Names(ctx context.Context) ([]Name, error) {
 	return names, err
 }
 
-// bringNames fetches what the user's names stand on.
+// bringNames fetches the history of the user's refs.
 func (c *Clone) bringNames(ctx context.Context) error {
 	from, err := c.user.Common(ctx)
 	if err != nil {
@@ -66,8 +66,8 @@ func (c *Clone) bringNames(ctx context.Context) error {
 	return err
 }
 
-// namesWithObjects returns the names whose objects are in the private clone. What was brought in
-// has all that it stands on.
+// namesWithObjects returns the refs whose objects are in the private clone. A fetched object has
+// its complete history.
 func (c *Clone) namesWithObjects(ctx context.Context, names []Name) ([]Name, error) {
 	var in strings.Builder
 	for _, n := range names {
@@ -79,7 +79,7 @@ func (c *Clone) namesWithObjects(ctx context.Context, names []Name) ([]Name, err
 	}
 	there := map[string]bool{}
 	for line := range strings.Lines(out) {
-		there[strings.TrimSuffix(line, "\n")] = true // of one that is missing the line says so
+		there[strings.TrimSuffix(line, "\n")] = true // the line of a missing object has another form
 	}
 	var all []Name
 	for _, n := range names {

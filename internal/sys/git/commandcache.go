@@ -7,28 +7,26 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// CommandCache keeps what git said about objects, whose names say all of what they
-// are: a run asks the same of the same trees many times, and each time is a
-// process. It is for one repository, and may be used from many
-// goroutines. A nil one keeps nothing.
+// CommandCache caches git's output about objects, which never changes because object names are
+// hashes: a run repeats the same commands on the same trees many times, and each is a process. It
+// is for one repository, and may be used by many goroutines. A nil one caches nothing.
 type CommandCache struct {
-	id   func(string) bool          // reports whether a name is the full one of an object
-	said *lru.Cache[string, string] // by arguments
+	id   func(string) bool          // reports whether a name is a full object name
+	said *lru.Cache[string, string] // output by arguments
 }
 
 const (
-	remembered = 512      // answers at most
-	longest    = 64 << 10 // bytes of the longest that is kept
+	remembered = 512      // maximum number of outputs
+	longest    = 64 << 10 // size limit of a cached output, in bytes
 )
 
-// newCommandCache returns an empty memory. Id reports whether a name is the full one of an
-// object.
+// newCommandCache returns an empty cache; id reports whether a name is a full object name.
 func newCommandCache(id func(string) bool) *CommandCache {
-	said, _ := lru.New[string, string](remembered) // fails for sizes below one
+	said, _ := lru.New[string, string](remembered) // fails only for sizes below one
 	return &CommandCache{id, said}
 }
 
-// cachedOutput returns what git said when it was asked the same before.
+// cachedOutput returns the cached output of a command.
 func (m *CommandCache) cachedOutput(args []string) (string, bool) {
 	if m == nil || !m.isCacheable(args) {
 		return "", false
@@ -36,15 +34,15 @@ func (m *CommandCache) cachedOutput(args []string) (string, bool) {
 	return m.said.Get(strings.Join(args, "\x00"))
 }
 
-// storeOutput remembers what git said, if it will say it again.
+// storeOutput caches the output of a command, if the command is cacheable.
 func (m *CommandCache) storeOutput(args []string, out string) {
 	if m != nil && len(out) <= longest && m.isCacheable(args) {
 		m.said.Add(strings.Join(args, "\x00"), out)
 	}
 }
 
-// isCacheable reports whether a command reads objects alone, all of them by names
-// of objects: no ref has a say in what it finds.
+// isCacheable reports whether a command reads only objects that are named by full object names, so
+// that no ref affects its output.
 func (m *CommandCache) isCacheable(args []string) bool {
 	if len(args) == 0 || !slices.Contains([]string{"cat-file", "diff-tree", "ls-tree", "rev-parse"}, args[0]) {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Patch returns every line that differs between two commits or trees, and
-// whether that is all; see [Repo.Patch].
+// Patch returns the differing lines of two commits or trees, and whether the patch is complete;
+// see [Repo.Patch].
 func (c *Clone) Patch(ctx context.Context, from, to string) (patch string, whole bool, err error) {
 	return c.git.Patch(ctx, from, to)
 }
@@ -21,13 +21,13 @@ func (c *Clone) Changed(ctx context.Context, from, to string) ([]Change, error) 
 	return c.git.Changed(ctx, from, to)
 }
 
-// Merge merges theirs into ours, as trees, with base as what both started
-// from. All three are commits or trees; no work tree is touched.
+// Merge merges theirs into ours, with base as the merge base. All three are commits or trees; no
+// work tree is changed.
 func (c *Clone) Merge(ctx context.Context, base, ours, theirs string) (MergeResult, error) {
 	return c.git.Merge(ctx, base, ours, theirs)
 }
 
-// Commit makes a commit of a tree. The same arguments make the same commit.
+// Commit creates a commit of a tree. Equal arguments create the same commit.
 func (c *Clone) Commit(ctx context.Context, tree string, parents []string, message string, at time.Time) (string, error) {
 	tree, err := c.git.Tree(ctx, tree)
 	if err != nil {
@@ -47,8 +47,8 @@ func (c *Clone) Commit(ctx context.Context, tree string, parents []string, messa
 	return strings.TrimSpace(commit), err
 }
 
-// MoveRef points a ref of the private clone to a commit, if it now points to
-// from; "" means that it must not exist. A ref that is there already is fine.
+// MoveRef sets a ref of the private clone to a commit, if it now has the commit from; "" means
+// that it must not exist. A ref that already has the new commit is fine.
 func (c *Clone) MoveRef(ctx context.Context, ref, to, from string) error {
 	if err := CheckRef(ref); err != nil || !strings.HasPrefix(ref, "refs/") {
 		return invalidInputError(fmt.Sprintf("%q is not a ref", ref), "Name a ref in full, such as refs/nexus/run/train.", err)
@@ -72,7 +72,7 @@ func (c *Clone) MoveRef(ctx context.Context, ref, to, from string) error {
 	}
 }
 
-// refCommit returns where a ref points to, or "" where there is none.
+// refCommit returns the commit of a ref, or "" if the ref does not exist.
 func refCommit(ctx context.Context, r Repo, ref string) (string, error) {
 	commit, err := r.Resolve(ctx, ref)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {

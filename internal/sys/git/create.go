@@ -6,8 +6,7 @@ import (
 	"path/filepath"
 )
 
-// Create makes a repository of the files in dir, with one commit on the
-// branch main.
+// Create creates a repository of the files in dir, with one commit on the branch main.
 func Create(ctx context.Context, dir string, by Identity, message string) error {
 	r := Repo{Dir: filepath.Join(dir, ".git"), Work: dir, Env: by.env()}
 	for _, args := range [][]string{
@@ -22,8 +21,8 @@ func Create(ctx context.Context, dir string, by Identity, message string) error 
 	return nil
 }
 
-// InitEmpty makes a repository with an empty commit, from which work can start. In a
-// repository that is there, and has no commit, it makes only that.
+// InitEmpty creates a repository with an empty commit, as the first base of work. In an existing
+// repository without commits, it creates only that commit.
 func InitEmpty(ctx context.Context, dir string, by Identity, message string) error {
 	r := Repo{Dir: filepath.Join(dir, ".git"), Work: dir, Env: by.env()}
 	all := [][]string{{"commit", "--quiet", "--allow-empty", "-m", message}}
@@ -38,8 +37,8 @@ func InitEmpty(ctx context.Context, dir string, by Identity, message string) err
 	return nil
 }
 
-// ReplaceEmptyCommit replaces the empty commit that [InitEmpty] made by one with all files of the
-// work tree, and returns it.
+// ReplaceEmptyCommit replaces the empty commit of [InitEmpty] by one with all files of the work
+// tree, and returns it.
 func ReplaceEmptyCommit(ctx context.Context, dir string, by Identity, message string) (string, error) {
 	r := Repo{Dir: filepath.Join(dir, ".git"), Work: dir, Env: by.env()}
 	if !r.isEmpty(ctx) {
@@ -53,8 +52,8 @@ func ReplaceEmptyCommit(ctx context.Context, dir string, by Identity, message st
 	return r.Resolve(ctx, "HEAD")
 }
 
-// IsEmptyRepo reports whether a directory is a repository without a file in any
-// commit: it has none, or one that is empty.
+// IsEmptyRepo reports whether a directory is a repository without files in its commits: it has no
+// commit, or an empty one.
 func IsEmptyRepo(ctx context.Context, dir string) bool {
 	r, err := locate(ctx, dir)
 	if err != nil || r.Work != dir {

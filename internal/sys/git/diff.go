@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// Change is one file that differs between two trees.
+// Change is a file that differs between two trees.
 type Change struct {
 	Path   string // slash-separated, relative to the root
 	Status string // A added, D deleted, M modified, T turned into another type
-	Mode   string // new mode in octal, such as "100755"; "000000" where deleted
-	ID     string // new object name; zeros where deleted
+	Mode   string // new mode in octal, such as "100755"; "000000" for a deleted file
+	ID     string // new object name; zeros for a deleted file
 }
 
-// Bits returns the mode as a number; 0 where the file was deleted.
+// Bits returns the mode as a number; 0 for a deleted file.
 func (c Change) Bits() (uint32, error) {
 	m, err := strconv.ParseUint(c.Mode, 8, 32)
 	return uint32(m), err
 }
 
-// Changed lists the files that differ between two commits or trees, by path.
-// A file that moved is one deleted and one added.
+// Changed lists the files that differ between two commits or trees, by path. A moved file is a
+// deleted and an added one.
 func (r Repo) Changed(ctx context.Context, from, to string) ([]Change, error) {
 	out, _, err := r.diff(ctx, maxOutput, from, to, "-z", "--raw", "--no-renames", "--no-abbrev")
 	if err != nil {
@@ -32,11 +32,11 @@ func (r Repo) Changed(ctx context.Context, from, to string) ([]Change, error) {
 	return parseRaw(out)
 }
 
-// maxDiff is how many bytes of a patch are given.
+// maxDiff limits the size of a patch, in bytes.
 const maxDiff = 16 << 20
 
-// Diff returns the patch from one commit or tree to another. A patch longer
-// than 16 MiB is cut, and says so in its last line.
+// Diff returns the patch from one commit or tree to another. A patch longer than 16 MiB is cut,
+// and its last line says so.
 func (r Repo) Diff(ctx context.Context, from, to string) (string, error) {
 	out, cut, err := r.diff(ctx, maxDiff, from, to, "-p", "-M", "--no-color")
 	if cut {
@@ -45,9 +45,8 @@ func (r Repo) Diff(ctx context.Context, from, to string) (string, error) {
 	return out, err
 }
 
-// Renames returns where files are that were renamed, by their old paths: at
-// least half of each is in the new file. An empty file is nowhere: all empty
-// files are alike.
+// Renames returns the new paths of renamed files by their old paths: at least half of each is in
+// the new file. Empty files are left out, because they are all alike.
 func (r Repo) Renames(ctx context.Context, from, to string) (map[string]string, error) {
 	out, _, err := r.diff(ctx, maxOutput, from, to, "-z", "-M50%", "--no-rename-empty", "--diff-filter=R", "--name-status")
 	if err != nil {
@@ -55,13 +54,13 @@ func (r Repo) Renames(ctx context.Context, from, to string) (map[string]string, 
 	}
 	all := map[string]string{}
 	parts := strings.Split(out, "\x00")
-	for i := 0; i+2 < len(parts); i += 3 { // how alike, the old path, the new one
+	for i := 0; i+2 < len(parts); i += 3 { // similarity, old path, new path
 		all[parts[i+1]] = parts[i+2]
 	}
 	return all, nil
 }
 
-// DiffOf is [Repo.Diff] of some files alone, named by their paths.
+// DiffOf is [Repo.Diff] for some files, given by their paths.
 func (r Repo) DiffOf(ctx context.Context, from, to string, files []string) (string, error) {
 	a, err := r.resolveObject(ctx, from)
 	if err != nil {
@@ -76,17 +75,16 @@ func (r Repo) DiffOf(ctx context.Context, from, to string, files []string) (stri
 	return out, err
 }
 
-// Patch returns every line that differs between two commits or trees, without
-// the lines around it, of all files: attributes of the tree hide none. A patch
-// longer than 16 MiB is cut, and then it is not whole.
+// Patch returns the differing lines of two commits or trees, without context lines, for all files:
+// attributes of the tree cannot hide any. A patch longer than 16 MiB is cut, and whole is false
+// then.
 func (r Repo) Patch(ctx context.Context, from, to string) (patch string, whole bool, err error) {
 	patch, cut, err := r.diff(ctx, maxDiff, from, to, "-p", "-U0", "--text", "--no-renames", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
 	return patch, !cut, err
 }
 
-// PatchWithRenames returns a patch without the lines around what differs, in which a file
-// that was renamed is one. It says where lines went, and one that is too long
-// is empty.
+// PatchWithRenames returns a patch without context lines, in which a renamed file is one entry. It
+// shows where lines moved. If it is too long, it is "".
 func (r Repo) PatchWithRenames(ctx context.Context, from, to string) (string, error) {
 	patch, cut, err := r.diff(ctx, maxDiff, from, to, "-p", "-U0", "-M", "--text", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
 	if cut || err != nil {
@@ -108,7 +106,7 @@ func (r Repo) diff(ctx context.Context, limit int, from, to string, how ...strin
 	return r.RunTo(ctx, limit, append(args, "--end-of-options", a, b)...)
 }
 
-// resolveObject returns an object name for a commit or tree.
+// resolveObject returns the object name of a commit or tree.
 func (r Repo) resolveObject(ctx context.Context, rev string) (string, error) {
 	if IsObjectID(rev) {
 		return rev, nil
@@ -116,7 +114,7 @@ func (r Repo) resolveObject(ctx context.Context, rev string) (string, error) {
 	return r.Tree(ctx, rev)
 }
 
-// parseRaw reads diff-tree --raw -z: ":100644 100755 <id> <id> M\0path\0".
+// parseRaw parses the output of diff-tree --raw -z: ":100644 100755 <id> <id> M\0path\0".
 func parseRaw(out string) ([]Change, error) {
 	var all []Change
 	for out != "" {
@@ -134,16 +132,15 @@ func parseRaw(out string) ([]Change, error) {
 
 // MergeResult is the result of a merge.
 type MergeResult struct {
-	Tree      string   // with conflict markers where there are conflicts
-	Conflicts []string // files git could not merge, by path; empty for a clean merge
+	Tree      string   // with conflict markers if there are conflicts
+	Conflicts []string // files with conflicts, by path; empty for a clean merge
 }
 
-// Merge merges theirs into ours, as trees, with base as what both started
-// from. All three are commits or trees; no work tree is touched. In the
-// markers of a conflict, the first side is ours.
+// Merge merges theirs into ours, with base as the merge base. All three are commits or trees; no
+// work tree is changed. In conflict markers, the first side is ours.
 func (r Repo) Merge(ctx context.Context, base, ours, theirs string) (MergeResult, error) {
-	// Git 2.38 finds the base by itself only: so it gets commits whose only
-	// common ancestor is the base.
+	// Git 2.38 always computes the base itself, so it gets commits whose only common ancestor is
+	// the base.
 	b, err := r.commitOfTree(ctx, base)
 	if err != nil {
 		return MergeResult{}, err
@@ -167,7 +164,7 @@ func (r Repo) Merge(ctx context.Context, base, ours, theirs string) (MergeResult
 	return parseMerge(out, conflicted)
 }
 
-// commitOfTree makes a commit of the tree of rev that says nothing else.
+// commitOfTree creates a commit with the tree of rev and fixed metadata.
 func (r Repo) commitOfTree(ctx context.Context, rev string, parents ...string) (string, error) {
 	tree, err := r.Tree(ctx, rev)
 	if err != nil {
@@ -177,8 +174,8 @@ func (r Repo) commitOfTree(ctx context.Context, rev string, parents ...string) (
 	return r.Line(ctx, append([]string{"commit-tree", "-m", "merge", tree}, parents...)...)
 }
 
-// parseMerge reads merge-tree -z --name-only: the tree, then the files in
-// conflict, each ended by a NUL.
+// parseMerge parses the output of merge-tree -z --name-only: the tree, then the files in conflict,
+// each ended by a NUL.
 func parseMerge(out string, conflicted bool) (MergeResult, error) {
 	parts := strings.Split(strings.TrimRight(out, "\x00\n"), "\x00")
 	m := MergeResult{Tree: parts[0]}

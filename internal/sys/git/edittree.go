@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// TreeWithoutChanges makes a tree that is like another one, with some files as they are
-// in base, gone where they are not there. It works in a directory of its own
-// below dir, and returns the tree's name.
+// TreeWithoutChanges creates a copy of a tree in which some files are as in base, or removed if
+// base lacks them. It works in a directory of its own below dir, and returns the tree's name.
 func (r Repo) TreeWithoutChanges(ctx context.Context, dir, tree, base string, files []string) (string, error) {
 	were, err := r.Run(ctx, append([]string{"ls-tree", "-z", "-r", "--full-tree", base, "--"}, files...)...)
 	if err != nil {
@@ -39,8 +38,8 @@ func (r Repo) TreeWithoutChanges(ctx context.Context, dir, tree, base string, fi
 	return r.editTree(ctx, dir, tree, gone.String()+in.String())
 }
 
-// TreeWithFiles makes a tree that is like another one, with some files added or replaced, by
-// their paths. It works in a directory of its own below dir, and returns the tree's name.
+// TreeWithFiles creates a copy of a tree in which some files are added or replaced, by path. It
+// works in a directory of its own below dir, and returns the tree's name.
 func (r Repo) TreeWithFiles(ctx context.Context, dir, tree string, files map[string][]byte) (string, error) {
 	var in strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -53,14 +52,14 @@ func (r Repo) TreeWithFiles(ctx context.Context, dir, tree string, files map[str
 	return r.editTree(ctx, dir, tree, in.String())
 }
 
-// editTree makes a tree that is like another one but for entries in the form that
-// git update-index -z --index-info reads.
+// editTree creates a copy of a tree with changed entries, in the format of git update-index -z
+// --index-info.
 func (r Repo) editTree(ctx context.Context, dir, tree, entries string) (string, error) {
 	home, err := os.MkdirTemp(dir, "without-")
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = os.RemoveAll(home) }() // an index of our own
+	defer func() { _ = os.RemoveAll(home) }() // with our own index
 	r.Index = filepath.Join(home, "index")
 	if _, err := r.Run(ctx, "read-tree", tree); err != nil {
 		return "", err

@@ -13,10 +13,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Identity is who a commit is by. The zero Identity is Nexus itself.
+// Identity is the author of a commit. The zero Identity is Nexus itself.
 type Identity struct{ Name, Email string }
 
-// env returns the identity as git's environment, for author and committer.
+// env returns the variables that set the identity as author and committer.
 func (i Identity) env() []string {
 	name, mail := i.names()
 	return []string{
@@ -29,7 +29,7 @@ func (i Identity) names() (name, mail string) {
 	return cmp.Or(i.Name, "nexus"), cmp.Or(i.Email, "nexus@localhost")
 }
 
-// Check reports whether git is there and new enough.
+// Check returns an error unless git is installed and new enough.
 func Check(ctx context.Context) error {
 	out, err := Repo{}.Run(ctx, "version")
 	if err != nil {
@@ -45,7 +45,7 @@ func Check(ctx context.Context) error {
 	return nil
 }
 
-// version reads what "git version" prints, such as "git version 2.39.5".
+// version parses the output of "git version", such as "git version 2.39.5".
 func version(out string) (major, minor int, ok bool) {
 	f := strings.Fields(out)
 	if len(f) < 3 || f[0] != "git" || f[1] != "version" {
@@ -60,8 +60,7 @@ func version(out string) (major, minor int, ok bool) {
 	return major, minor, err1 == nil && err2 == nil && major >= 0 && minor >= 0
 }
 
-// Find returns the repository that dir belongs to: its git directory, and
-// its work tree unless it is bare.
+// Find returns the repository of dir: its git directory, and its work tree unless it is bare.
 func Find(ctx context.Context, dir string) (Repo, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -73,7 +72,7 @@ func Find(ctx context.Context, dir string) (Repo, error) {
 	}
 	if _, err := r.Resolve(ctx, "HEAD"); err != nil {
 		if x, ok := errors.AsType[*nexus.Error](err); ok && x.Code == nexus.CodeNotFound {
-			err = nil // it closed its output
+			err = nil // its output was closed
 		}
 		return Repo{}, &nexus.Error{
 			Code: nexus.CodeNoCommits, Message: dir + " has no commit yet",
@@ -83,8 +82,8 @@ func Find(ctx context.Context, dir string) (Repo, error) {
 	return r, nil
 }
 
-// locate asks for all at once, and one by one where that does not tell: a bare
-// repository has no work tree, and a path may have lines.
+// locate asks git for all paths at once, and one by one if that fails: a bare repository has no
+// work tree, and a path may contain line breaks.
 func locate(ctx context.Context, dir string) (Repo, error) {
 	if all, err := discover(ctx, dir, "--absolute-git-dir", "--is-bare-repository", "--show-toplevel"); err == nil {
 		if lines := strings.Split(all, "\n"); len(lines) == 3 && lines[1] == "false" {
@@ -103,9 +102,9 @@ func locate(ctx context.Context, dir string) (Repo, error) {
 	return r, err
 }
 
-// discover asks git where a repository is. It is the only command that lets
-// git look for one, and the only one that reads the user's own configuration,
-// for safe.directory; it starts no program.
+// discover asks git for the location of a repository. It is the only command that lets git search
+// for one, and the only one that reads the user's own configuration, for safe.directory; it starts
+// no program.
 func discover(ctx context.Context, dir string, what ...string) (string, error) {
 	args := append(append(hardened(), "rev-parse", "--path-format=absolute"), what...)
 	cmd := exec.CommandContext(ctx, "git", args...)
@@ -141,14 +140,13 @@ func notRepository(dir string, err error) error {
 	}
 }
 
-// Common returns the git directory that all work trees of the repository
-// share: the one with its objects and branches.
+// Common returns the git directory that all work trees of the repository share, with its objects
+// and branches.
 func (r Repo) Common(ctx context.Context) (string, error) {
 	return r.Line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
 }
 
-// Head returns the commit that is checked out and the branch it is on; the
-// branch is empty on a detached head.
+// Head returns the checked-out commit and its branch; the branch is "" for a detached head.
 func (r Repo) Head(ctx context.Context) (commit, branch string, err error) {
 	if commit, err = r.Resolve(ctx, "HEAD"); err != nil {
 		return "", "", err
@@ -160,8 +158,8 @@ func (r Repo) Head(ctx context.Context) (commit, branch string, err error) {
 	return commit, strings.TrimPrefix(ref, "refs/heads/"), err
 }
 
-// MergeBase returns the last common ancestor of two commits, empty where their histories
-// have none: as of a branch that was started anew, and a snapshot that stands on a tree.
+// MergeBase returns the last common ancestor of two commits, or "" if their histories have none:
+// for example a branch with a new root, or a snapshot of a tree.
 func (r Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	base, err := r.Line(ctx, "merge-base", "--end-of-options", a, b)
 	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
@@ -170,7 +168,7 @@ func (r Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	return base, err
 }
 
-// Resolve returns the commit that rev means.
+// Resolve returns the commit of a revision.
 func (r Repo) Resolve(ctx context.Context, rev string) (string, error) {
 	return r.object(ctx, rev, "commit")
 }
@@ -188,7 +186,7 @@ func (r Repo) object(ctx context.Context, rev, kind string) (string, error) {
 	if x, ok := errors.AsType[*ExitError](err); ok {
 		return "", noSuch(rev, kind, x)
 	}
-	if err == nil && !IsObjectID(id) { // a range, or an exclusion
+	if err == nil && !IsObjectID(id) { // a range or an exclusion is not an object
 		return "", noSuch(rev, kind, nil)
 	}
 	return id, err

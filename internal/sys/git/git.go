@@ -1,20 +1,18 @@
-// Package git runs git so that nothing but git runs: no hooks, no prompts, no
-// signing, no configuration from outside the repository, and arguments as a
-// list, never a shell line.
+// Package git runs git, and makes sure that git runs no other program: no hooks, no prompts, no
+// signing, no configuration from outside the repository, and arguments as a list, never a shell
+// line.
 //
-// A tree that somebody else wrote can make plain git start programs: filters,
-// drivers and monitors named in a .git directory, hooks, aliases. So a [Repo]
-// names its git directory, work tree and index; git never looks for them.
+// A tree of somebody else can make plain git start programs: filters, drivers and monitors named
+// in a .git directory, hooks, aliases. So a [Repo] names its git directory, work tree and index;
+// git never searches for them.
 //
-// A [Clone] is a private copy of the user's repository, in which all of Nexus'
-// own commits are made. It shares no object file with that repository that
-// either could lose to the other's garbage collection. Of the user's checkouts
-// only their own git directory is ever touched, only by [Clone.Publish],
+// A [Clone] is a private copy of the user's repository, in which Nexus makes all its commits. It
+// shares no object file with that repository that the garbage collection of either could delete.
+// Of the user's checkouts, only their own git directory is changed, only by [Clone.Publish],
 // [Clone.Land] and [Clone.EditNotes], and without running a hook.
 //
-// Submodules are only read from what the user has fetched: one that is not
-// there is missing. Notes are written with plumbing: the ref moves by compare
-// and swap, and what others wrote there stays.
+// Submodules are read only from the user's fetched copies; others are missing. Notes are written
+// with plumbing commands: the ref moves by compare and swap, and the notes of others remain.
 package git
 
 import (
@@ -32,27 +30,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Repo is a git directory, with what git is to see beside it. It is a value;
-// copy it to point the same git directory at another tree.
+// Repo is a git directory with its work tree and index. It is a value; copy it to use the same git
+// directory with another tree.
 type Repo struct {
 	Dir   string   // git directory, absolute
 	Work  string   // work tree, absolute; empty for none
 	Index string   // index file, absolute; empty for the one in Dir
-	Env   []string // further environment, such as GIT_AUTHOR_NAME=...
+	Env   []string // additional environment, such as GIT_AUTHOR_NAME=...
 
-	Memory *CommandCache // of what was asked in Dir; nil for none
-	LFS    LFSStore      // content for the trees that are made of it; zero leaves pointers
+	Memory *CommandCache // cache of commands in Dir; nil for none
+	LFS    LFSStore      // LFS content for trees that are written from it; zero leaves pointers
 }
 
-// ExitError says that git ran and did not succeed.
+// ExitError is the error of a git command that exited with a failure.
 type ExitError struct {
 	Args   []string
 	Status int
 	Stderr string
-	Output string // what it wrote before
+	Output string // its standard output
 }
 
-// Error returns the command and what git said.
+// Error returns the command and git's error output.
 func (e *ExitError) Error() string {
 	said := strings.TrimSpace(e.Stderr)
 	if said == "" {
@@ -65,23 +63,22 @@ func (e *ExitError) Error() string {
 	return verb + ": " + said
 }
 
-// maxOutput is how much of git's output is kept before a command fails.
+// maxOutput limits git's output; a command that prints more fails.
 const maxOutput = 256 << 20
 
-// maxErrors is how much of git's error output is kept.
+// maxErrors limits the stored part of git's error output.
 const maxErrors = 64 << 10
 
-// pipeDelay is how long the pipes of a git that ended may stay open. Another
-// command that is being started at that moment holds them too, on a busy
-// machine for seconds.
+// pipeDelay is the time that the pipes of a finished git may stay open. A command that is being
+// started at that moment inherits them, on a busy machine for seconds.
 const pipeDelay = time.Minute
 
-// Run runs git and returns its standard output as it is.
+// Run runs git and returns its standard output unchanged.
 func (r Repo) Run(ctx context.Context, args ...string) (string, error) {
 	return r.RunIn(ctx, nil, args...)
 }
 
-// RunIn is Run with a standard input; nil is empty.
+// RunIn is [Repo.Run] with a standard input; nil is empty.
 func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
 	if said, ok := r.Memory.cachedOutput(args); ok && stdin == nil {
 		return said, nil
@@ -102,8 +99,8 @@ func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (strin
 	return out.String(), nil
 }
 
-// RunTo is Run that keeps the first limit bytes of the output and says
-// whether there were more.
+// RunTo is [Repo.Run] that returns at most limit bytes of the output, and reports whether there
+// were more.
 func (r Repo) RunTo(ctx context.Context, limit int, args ...string) (out string, cut bool, err error) {
 	if said, ok := r.Memory.cachedOutput(args); ok && len(said) <= limit {
 		return said, false, nil
@@ -115,7 +112,7 @@ func (r Repo) RunTo(ctx context.Context, limit int, args ...string) (out string,
 	return b.String(), b.cut, err
 }
 
-// Line is Run without the newline at the end of the output.
+// Line is [Repo.Run] without the newline at the end of the output.
 func (r Repo) Line(ctx context.Context, args ...string) (string, error) {
 	out, err := r.Run(ctx, args...)
 	return strings.TrimSuffix(out, "\n"), err
@@ -163,8 +160,8 @@ func (r Repo) command(ctx context.Context, args []string) *exec.Cmd {
 	return cmd
 }
 
-// hardened returns the options that are before every verb: they win over
-// whatever the repository's own configuration says.
+// hardened returns the options before every verb. They override the repository's own
+// configuration.
 func hardened() []string {
 	var args []string
 	for _, c := range []string{
@@ -183,9 +180,8 @@ func hardened() []string {
 	return append(args, "--no-pager", "--no-replace-objects", "--no-optional-locks")
 }
 
-// cleanEnv returns the environment git runs in. It has nothing of ours but where
-// programs and temporary files are, so that no GIT_DIR, GIT_TRACE or
-// GIT_EXTERNAL_DIFF of the caller reaches it.
+// cleanEnv returns the environment for git. It has only the paths of programs and temporary files,
+// so that no GIT_DIR, GIT_TRACE or GIT_EXTERNAL_DIFF of the caller has an effect.
 func cleanEnv() []string {
 	env := []string{
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
@@ -203,7 +199,7 @@ func cleanEnv() []string {
 	return env
 }
 
-// discoveryEnv is [cleanEnv] with the user's own configuration in reach.
+// discoveryEnv returns [cleanEnv] with access to the user's own configuration.
 func discoveryEnv() []string {
 	env := slices.DeleteFunc(cleanEnv(), func(v string) bool {
 		return strings.HasPrefix(v, "GIT_CONFIG_") || strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "XDG_")
@@ -223,10 +219,10 @@ func gitMissingError(err error) error {
 	}
 }
 
-// capped keeps the first max bytes and swallows the rest, so that a command
-// with too much to say ends by itself.
+// capped stores the first max bytes and discards the rest, so that a command with too much output
+// still ends by itself.
 type capped struct {
-	buf bytes.Buffer // not embedded: its ReadFrom would keep everything
+	buf bytes.Buffer // not embedded: its ReadFrom would store everything
 	max int
 	cut bool
 }

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// HistoryCommit is a commit of the history, with what it changed.
+// HistoryCommit is a commit of the history with its changed files.
 type HistoryCommit struct {
 	ID      string
 	Time    time.Time // when it was committed
-	Subject string    // as it was written: it may hold anything but a NUL and an end of a line
-	Files   []string  // by path; one that moved is there twice
+	Subject string    // unmodified: it may contain any character except NUL and line breaks
+	Files   []string  // by path; a moved file has both paths
 }
 
-// maxHistory is how many bytes are read of the history: what is older is left out.
+// maxHistory limits the bytes that are read of the history; older commits are left out.
 const maxHistory = 64 << 20
 
-// History returns the last commits of a history, the newest first, at most so many of
-// them. Merges are left out, as what they bring in was committed before. It reads so
-// many commits and no more, whatever changed in them.
+// History returns at most `most` commits of a history, the newest first. Merges are left out,
+// because the merged commits are in the history themselves. It does not read further commits,
+// however small the returned ones are.
 func (r Repo) History(ctx context.Context, commit string, most int) ([]HistoryCommit, error) {
 	if !IsObjectID(commit) {
 		return nil, fmt.Errorf("history of %q: it is not the name of a commit", commit)
@@ -35,9 +35,9 @@ func (r Repo) History(ctx context.Context, commit string, most int) ([]HistoryCo
 	return parseHistory(out, cut)
 }
 
-// parseHistory reads log -z --raw: a commit is its name, its time and its subject, a line
-// each, and then what diff-tree says of its files. Everything ends with a NUL. Of an
-// output that was cut, the last commit is not whole and is left out.
+// parseHistory parses the output of log -z --raw: a commit is its name, its time and its subject,
+// a line each, and then the output of diff-tree for its files. Everything ends with a NUL. If the
+// output was cut, the last commit is incomplete and left out.
 func parseHistory(out string, cut bool) (all []HistoryCommit, err error) {
 	for out != "" {
 		token, rest, whole := strings.Cut(out, "\x00")

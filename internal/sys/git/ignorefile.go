@@ -10,15 +10,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// UserIgnore is the file of the private clone, below its git directory, that has
-// what the user's own ignore file says: that which core.excludesFile names. What the
-// repository's info/exclude says is in the file of that name.
+// UserIgnore is the file in the private clone's git directory with the content of the user's own
+// ignore file, which core.excludesFile names. The content of the repository's info/exclude is in
+// the file of that name.
 const UserIgnore = "info/user-ignore"
 
-// maxExclude is how much of the user's own list of ignored files is taken.
+// maxExclude limits the size of the user's own ignore file.
 const maxExclude = 1 << 20
 
-// readIgnoreFiles brings the user's private ignore files up to date in the clone.
+// readIgnoreFiles updates the user's private ignore files in the clone.
 func (c *Clone) readIgnoreFiles(ctx context.Context) error {
 	from, err := c.user.Common(ctx)
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *Clone) readIgnoreFiles(ctx context.Context) error {
 	return nil
 }
 
-// readIgnoreFile returns a list of ignored files, "" if there is none.
+// readIgnoreFile returns the content of an ignore file, or "" if there is none.
 func readIgnoreFile(name string) string {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxExclude {
@@ -52,8 +52,8 @@ func readIgnoreFile(name string) string {
 	return string(data)
 }
 
-// excludesFile returns which file the user's settings name as that of all ignored
-// files: core.excludesFile, or git's default.
+// excludesFile returns the path of the user's global ignore file: core.excludesFile, or git's
+// default.
 func (r Repo) excludesFile(ctx context.Context) string {
 	home := os.Getenv("HOME")
 	settings := os.Getenv("XDG_CONFIG_HOME")
@@ -68,7 +68,7 @@ func (r Repo) excludesFile(ctx context.Context) string {
 			continue
 		}
 		all := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
-		if n := len(all) - 1; n > 0 && filepath.IsAbs(all[n-1]) { // the last one is ours; see hardened
+		if n := len(all) - 1; n > 0 && filepath.IsAbs(all[n-1]) { // the last one is ours, see hardened
 			return all[n-1]
 		}
 	}

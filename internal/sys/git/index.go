@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// The kinds of entry that a tree or index holds.
+// The kinds of entries in a tree or index.
 const (
 	ModeFile    = 0o100644
 	ModeExec    = 0o100755
@@ -21,8 +21,7 @@ const (
 	ModeGitlink = 0o160000 // a commit of another repository
 )
 
-// Stat is what an index remembers of a file to see whether it changed. The
-// zero Stat matches no file.
+// Stat has the data in an index that detects changes of a file. The zero Stat matches no file.
 type Stat struct {
 	Changed  int64  // time of the last change of content or attributes, Unix nanoseconds
 	Modified int64  // time of the last change of content
@@ -39,14 +38,13 @@ type Entry struct {
 	Stat Stat
 }
 
-// ID is the object name in hex.
+// ID returns the object name in hex.
 func (e Entry) ID() string { return hex.EncodeToString([]byte(e.Raw)) }
 
-// Index is a list of files sorted by path, as git's index files hold it.
+// Index is a list of files sorted by path, as in git's index files.
 type Index []Entry
 
-// newHash returns the hash that object names of a repository are made with,
-// by their length in bytes.
+// newHash returns the hash function of object names with this length in bytes.
 func newHash(size int) hash.Hash {
 	if size == sha256.Size {
 		return sha256.New()
@@ -54,8 +52,8 @@ func newHash(size int) hash.Hash {
 	return sha1.New() //nolint:gosec // git's own format
 }
 
-// The layout of an entry: ten 32-bit words, the object name, 16 bits of
-// flags, the path, and one to eight NULs.
+// The layout of an entry: ten 32-bit words, the object name, 16 bits of flags, the path, and one
+// to eight NULs.
 const (
 	statSize  = 40
 	nameMask  = 0xfff
@@ -64,14 +62,14 @@ const (
 
 var errIndex = errors.New("index: not a version 2 index")
 
-// ParseIndex reads an index file of version 2, the one that git writes unless
-// told otherwise; size is the length of an object name in bytes.
+// ParseIndex parses an index file of version 2, git's default; size is the length of an object
+// name in bytes.
 func ParseIndex(data []byte, size int) (Index, error) {
 	if len(data) < 12+size || string(data[:4]) != "DIRC" || binary.BigEndian.Uint32(data[4:]) != 2 {
 		return nil, errIndex
 	}
 	n := int(binary.BigEndian.Uint32(data[8:]))
-	text := string(data) // paths share it
+	text := string(data) // all paths share this string
 	end := len(data) - size
 	if n > end/(statSize+size+2) {
 		return nil, errIndex
@@ -86,7 +84,7 @@ func ParseIndex(data []byte, size int) (Index, error) {
 		length := strings.IndexByte(text[name:end], 0)
 		flags := binary.BigEndian.Uint16(data[name-2:])
 		if length <= 0 || flags&^nameMask != 0 || int(flags) != min(length, nameMask) {
-			return nil, errIndex // a merge, or flags of version 3
+			return nil, errIndex // an unfinished merge, or flags of version 3
 		}
 		e := Entry{Path: text[name : name+length], Stat: parseStat(data[at:])}
 		e.Mode = e.Stat.Mode

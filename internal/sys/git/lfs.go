@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// LFSPointer is what is committed in place of a file that git LFS keeps.
+// LFSPointer is the text that is committed in place of a file in git LFS.
 type LFSPointer struct {
 	Hash string // of the content, SHA-256
 	Size int64
 }
 
-// MaxLFSPointer is how long git LFS lets a pointer be.
+// MaxLFSPointer is git LFS's limit for the size of a pointer.
 const MaxLFSPointer = 1024
 
-// MaxLFSFile bounds the content of one file that git LFS keeps, and MaxLFSTree that of all
-// files of a tree: what is above is left as a pointer. Every tree that others are mounted
-// over has a copy.
+// MaxLFSFile limits the content of one LFS file, and MaxLFSTree that of all LFS files of a tree:
+// above the limits, files are left as pointers. Every tree on which overlays are mounted has a
+// copy of the content.
 const (
 	MaxLFSFile = 128 << 20
 	MaxLFSTree = 2 << 30
@@ -28,13 +28,14 @@ const (
 
 const pointerVersion = "version https://git-lfs.github.com/spec/v1\n"
 
-// String is the pointer as git LFS writes it.
+// String returns the pointer in the form of git LFS.
 func (p LFSPointer) String() string {
 	return fmt.Sprintf("%soid sha256:%s\nsize %d\n", pointerVersion, p.Hash, p.Size)
 }
 
-// ParseLFSPointer reads a pointer: the version, then lines of a key and a value. One with a key
-// besides oid and size is none: the content goes through a program of the user's.
+// ParseLFSPointer parses a pointer: the version, then lines of a key and a value. A pointer with
+// other keys than oid and size is refused: its content passes through an LFS extension, a program
+// of the user's.
 func ParseLFSPointer(text string) (p LFSPointer, ok bool) {
 	rest, is := strings.CutPrefix(text, pointerVersion)
 	if !is || len(text) >= MaxLFSPointer || !strings.HasSuffix(text, "\n") {
@@ -64,21 +65,21 @@ func ParseLFSPointer(text string) (p LFSPointer, ok bool) {
 // BlobID returns the object name of a blob; size is the length of object names in bytes.
 func BlobID(data []byte, size int) string {
 	h := newHash(size)
-	_, _ = fmt.Fprintf(h, "blob %d\x00", len(data)) // a hash takes everything
+	_, _ = fmt.Fprintf(h, "blob %d\x00", len(data)) // writing to a hash cannot fail
 	h.Write(data)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// LFSFile is a file whose content is kept by git LFS: what is committed is a pointer.
+// LFSFile is a file whose content is in git LFS: the committed blob is a pointer.
 type LFSFile struct {
 	Path string
 	LFSPointer
-	Here   bool // the content is in the repository's own store
-	TooBig bool // it is left as a pointer all the same
+	Here   bool // the content is in the repository's own LFS store
+	TooBig bool // it is left as a pointer because of its size
 }
 
-// LFSFiles returns the files of the commit that is checked out which are pointers of git LFS, and
-// have its attribute. No program of it is run.
+// LFSFiles returns the files of the checked-out commit that are LFS pointers and have the LFS
+// attribute. No program of git LFS runs.
 func (r Repo) LFSFiles(ctx context.Context) ([]LFSFile, error) {
 	paths, err := r.LFSPaths(ctx)
 	if err != nil || len(paths) == 0 {
@@ -132,7 +133,7 @@ func (r Repo) LFSFiles(ctx context.Context) ([]LFSFile, error) {
 	return all, nil
 }
 
-// cutBatched returns the first object of what git cat-file --batch wrote, and the rest.
+// cutBatched returns the first object in the output of git cat-file --batch, and the rest.
 func cutBatched(out string) (text, rest string, err error) {
 	head, rest, _ := strings.Cut(out, "\n")
 	f := strings.Fields(head)
@@ -144,8 +145,8 @@ func cutBatched(out string) (text, rest string, err error) {
 	return "", "", fmt.Errorf("git cat-file: %q", head)
 }
 
-// LFSPaths returns the paths of the index that have the attribute filter=lfs, in order. One
-// with a line break, which git cannot be asked for in a list, is left out.
+// LFSPaths returns the paths of the index with the attribute filter=lfs, in order. Paths with a
+// line break are left out, because they cannot be passed to git in a list.
 func (r Repo) LFSPaths(ctx context.Context) ([]string, error) {
 	out, err := r.Run(ctx, "ls-files", "-z", "--cached", "--", ":(attr:filter=lfs)")
 	if err != nil || out == "" {
@@ -155,8 +156,8 @@ func (r Repo) LFSPaths(ctx context.Context) ([]string, error) {
 	return slices.Compact(slices.DeleteFunc(all, func(p string) bool { return strings.Contains(p, "\n") })), nil
 }
 
-// WithLFSAttribute returns those of the paths, in the work tree or not yet there, to which the
-// attributes of the work tree give filter=lfs.
+// WithLFSAttribute returns those of the paths, existing or not, to which the attributes of the
+// work tree give filter=lfs.
 func (r Repo) WithLFSAttribute(ctx context.Context, paths []string) (map[string]bool, error) {
 	in := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
 	out, err := r.RunIn(ctx, in, "check-attr", "-z", "--stdin", "filter")

@@ -15,21 +15,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// LFSStore is where content is that git LFS keeps, by its hash. Nothing in it is changed, and
-// no link leads out of it.
+// LFSStore reads and writes LFS content by its hash. Existing content is never changed, and no
+// link out of it is followed.
 type LFSStore struct {
-	User string // directory of the user's, as git LFS has it; empty for none
-	Own  string // directory of Nexus', for what agents made; empty for none
+	User string // the user's directory, in git LFS's layout; empty for none
+	Own  string // Nexus' directory with the content of agents; empty for none
 }
 
-// LFSStore returns where git LFS keeps the content of a repository's files: in the git
-// directory that all its work trees share, unless lfs.storage says otherwise.
+// LFSStore returns the LFS store of a repository: in the git directory that all its work trees
+// share, unless lfs.storage names another one.
 func (r Repo) LFSStore(ctx context.Context) (LFSStore, error) {
 	common, err := r.Common(ctx)
 	if err != nil {
 		return LFSStore{}, err
 	}
-	if home, ok := os.LookupEnv("HOME"); ok { // people set it there for all their repositories
+	if home, ok := os.LookupEnv("HOME"); ok { // users set it there for all their repositories
 		r.Env = append([]string{"HOME=" + home, "GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig")}, r.Env...)
 	}
 	dir, err := r.Line(ctx, "config", "--type=path", "--get", "lfs.storage")
@@ -45,7 +45,7 @@ func (r Repo) LFSStore(ctx context.Context) (LFSStore, error) {
 	return LFSStore{User: filepath.Join(dir, "objects")}, nil
 }
 
-// IsEmpty reports whether there is no directory to find content in.
+// IsEmpty reports whether there is no directory with content.
 func (s LFSStore) IsEmpty() bool {
 	for _, dir := range []string{s.User, s.Own} {
 		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
@@ -55,19 +55,19 @@ func (s LFSStore) IsEmpty() bool {
 	return true
 }
 
-// Has reports whether a content of that name and size is there.
+// Has reports whether the content of a pointer, with its size, is there.
 func (s LFSStore) Has(p LFSPointer) bool {
 	f, err := s.open(p)
 	if err == nil {
-		_ = f.Close() // nothing was read
+		_ = f.Close() // only opened, not read
 	}
 	return err == nil
 }
 
-// place is where content is, below the store's directory.
+// place returns the path of the content below the store's directory.
 func (p LFSPointer) place() string { return filepath.Join(p.Hash[:2], p.Hash[2:4], p.Hash) }
 
-// open opens a content. One that is not there is an fs.ErrNotExist.
+// open opens the content of a pointer. Missing content is an fs.ErrNotExist.
 func (s LFSStore) open(p LFSPointer) (*os.File, error) {
 	for _, dir := range []string{s.User, s.Own} {
 		if dir == "" {
@@ -80,8 +80,8 @@ func (s LFSStore) open(p LFSPointer) (*os.File, error) {
 	return nil, fs.ErrNotExist
 }
 
-// openIn opens a content in one directory. What is no file of that size, or lies elsewhere, is
-// not there.
+// openIn opens the content in one directory. Anything but a regular file of that size in the
+// directory counts as missing.
 func openIn(dir string, p LFSPointer) (*os.File, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -104,11 +104,12 @@ func openIn(dir string, p LFSPointer) (*os.File, error) {
 	return f, nil
 }
 
-// ErrCorrupt says that a content is not what its name says.
+// ErrCorrupt is returned if content does not match its hash.
 var ErrCorrupt = errors.New("the content does not have its hash")
 
-// Copy writes a content. One that is not there is an fs.ErrNotExist, and nothing is written; one
-// that is not what its name says is an [ErrCorrupt], and what was written is worth nothing.
+// Copy writes the content of a pointer. Missing content is an fs.ErrNotExist, and nothing is
+// written. Content that does not match its hash is an [ErrCorrupt], and the written bytes must be
+// discarded.
 func (s LFSStore) Copy(to io.Writer, p LFSPointer) error {
 	f, err := s.open(p)
 	if err != nil {
@@ -122,7 +123,7 @@ func (s LFSStore) Copy(to io.Writer, p LFSPointer) error {
 	return err
 }
 
-// HashLFS returns the pointer to a content.
+// HashLFS returns the pointer of some content.
 func HashLFS(from io.Reader) (LFSPointer, error) { return hashTo(io.Discard, from) }
 
 func hashTo(to io.Writer, from io.Reader) (LFSPointer, error) {
@@ -131,12 +132,12 @@ func hashTo(to io.Writer, from io.Reader) (LFSPointer, error) {
 	return LFSPointer{hex.EncodeToString(h.Sum(nil)), n}, err
 }
 
-// Keep stores a content among Nexus' own, and returns its pointer.
+// Keep stores content in Nexus' directory, and returns its pointer.
 func (s LFSStore) Keep(from io.Reader) (LFSPointer, error) {
 	return putLFS(s.Own, 0o600, 0o700, func(to io.Writer) (LFSPointer, error) { return hashTo(to, from) })
 }
 
-// Give puts a content that Nexus alone has where git LFS finds it.
+// Give copies content that only Nexus has to the user's LFS store.
 func (s LFSStore) Give(p LFSPointer) error {
 	own := LFSStore{Own: s.Own}
 	if (LFSStore{User: s.User}).Has(p) || !own.Has(p) {
@@ -146,7 +147,7 @@ func (s LFSStore) Give(p LFSPointer) error {
 	return err
 }
 
-// putLFS puts a content into a store when all of it is on the disk.
+// putLFS adds content to a store, after all of it is on the disk.
 func putLFS(dir string, mode, dirs fs.FileMode, write func(io.Writer) (LFSPointer, error)) (p LFSPointer, err error) {
 	const what = "keep the content of a file of git LFS"
 	if err := os.MkdirAll(dir, dirs); err != nil {
@@ -171,11 +172,11 @@ func putLFS(dir string, mode, dirs fs.FileMode, write func(io.Writer) (LFSPointe
 	return p, nil
 }
 
-// giveLFS puts the content that agents made, and that a commit and what it stands on point to,
-// into the user's store, so that the user's checkouts and pushes have it.
+// giveLFS copies the content of agents that a commit and its history point to into the user's
+// store, so that the user's checkouts and pushes have it.
 func (c *Clone) giveLFS(ctx context.Context, commit string) error {
 	if (LFSStore{Own: c.git.LFS.Own}).IsEmpty() {
-		return nil // no agent made any
+		return nil // there is no content of agents
 	}
 	out, err := c.git.Run(ctx, "rev-list", "--objects", "--no-object-names", commit, "--not", "--glob=refs/user/*")
 	if err != nil || out == "" {

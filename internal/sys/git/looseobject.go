@@ -14,19 +14,19 @@ import (
 	"strconv"
 )
 
-// tiny is the size up to which an object is stored as it is: it takes one
-// block of the disk either way, and compressing costs more than writing it.
+// tiny is the size up to which an object is stored uncompressed: it needs one disk block in both
+// cases, and compressing costs more than writing.
 const tiny = 2 << 10
 
-// packer makes the bytes of loose objects. A compressor takes 1.2 MB to make
-// and little to use again.
+// packer builds the bytes of loose objects. Making a compressor allocates 1.2 MB; reusing one
+// costs little.
 type packer struct {
-	raw []byte       // head and content
-	out bytes.Buffer // as in the file
-	zip *zlib.Writer // nil before it is needed
+	raw []byte       // header and content
+	out bytes.Buffer // the file's bytes
+	zip *zlib.Writer // nil until needed
 }
 
-// Write stores an object and returns its name. Storing it again is cheap.
+// Write stores an object and returns its name. Storing an existing object is cheap.
 func (o *Objects) Write(kind string, data []byte) (string, error) {
 	p, ok := o.packers.Get().(*packer)
 	if !ok {
@@ -42,7 +42,7 @@ func (o *Objects) Write(kind string, data []byte) (string, error) {
 	h.Write(p.raw)
 	id := hex.EncodeToString(h.Sum(nil))
 	path := filepath.Join(o.repo.Dir, "objects", id[:2], id[2:])
-	if info, err := os.Lstat(path); err == nil && info.Size() > 0 { // a crash leaves empty ones
+	if info, err := os.Lstat(path); err == nil && info.Size() > 0 { // a crash leaves empty files
 		return id, nil
 	}
 	if err := p.pack(); err != nil {
@@ -51,20 +51,20 @@ func (o *Objects) Write(kind string, data []byte) (string, error) {
 	return id, writeObjectFile(path, p.out.Bytes())
 }
 
-// recyclePacker keeps a packer for the next object, unless it grew large.
+// recyclePacker keeps a packer for the next object, unless it has grown large.
 func (o *Objects) recyclePacker(p *packer) {
 	if cap(p.raw) <= 1<<20 && p.out.Cap() <= 1<<20 {
 		o.packers.Put(p)
 	}
 }
 
-// pack puts raw into out as a zlib stream.
+// pack writes raw to out as a zlib stream.
 func (p *packer) pack() error {
 	p.out.Reset()
 	if n := len(p.raw); n <= tiny {
 		size := binary.LittleEndian.AppendUint16(nil, uint16(n))
 		size = binary.LittleEndian.AppendUint16(size, ^uint16(n))
-		p.out.Write([]byte{0x78, 0x01, 0x01}) // zlib at its fastest; one last block, stored
+		p.out.Write([]byte{0x78, 0x01, 0x01}) // zlib header, fastest level; one last block, stored
 		p.out.Write(size)
 		p.out.Write(p.raw)
 		p.out.Write(binary.BigEndian.AppendUint32(nil, adler32.Checksum(p.raw)))
@@ -82,7 +82,7 @@ func (p *packer) pack() error {
 	return errors.Join(err, p.zip.Close())
 }
 
-// writeObjectFile puts a file in its place at once, whole.
+// writeObjectFile writes a file atomically.
 func writeObjectFile(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	name := filepath.Join(dir, "tmp_obj_"+rand.Text())

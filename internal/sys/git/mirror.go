@@ -14,15 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Name is a branch, a branch of a remote, or a tag.
+// Name is a branch, a remote branch, or a tag.
 type Name struct {
-	Ref string // in full
-	ID  string // the object that it names
-	To  string // the ref that it stands for; empty for one that is not symbolic
+	Ref string // full name
+	ID  string // its object
+	To  string // target of a symbolic ref; empty for others
 }
 
-// Names returns the branches, the remotes' branches and the tags of a repository, by
-// their refs.
+// Names returns the branches, the remote branches and the tags of a repository, by ref.
 func (r Repo) Names(ctx context.Context) ([]Name, error) {
 	out, err := r.listNames(ctx)
 	return parseNames(out), err
@@ -32,8 +31,8 @@ func (r Repo) listNames(ctx context.Context) (string, error) {
 	return r.Run(ctx, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/remotes", "refs/tags")
 }
 
-// parseNames reads lines with an object's name, a ref, and the ref that it stands
-// for. Others are left out.
+// parseNames parses lines with an object name, a ref, and the target of a symbolic ref. Other
+// lines are skipped.
 func parseNames(out string) []Name {
 	var all []Name
 	for line := range strings.Lines(out) {
@@ -47,8 +46,8 @@ func parseNames(out string) []Name {
 	return all
 }
 
-// PackedRefs is what git reads the names from, but for those that stand for others.
-// A name that cannot be beside the branch own is left out; own may be empty.
+// PackedRefs returns the names, without symbolic refs, in git's packed-refs format. A name that
+// conflicts with the branch own is left out; own may be "".
 func PackedRefs(names []Name, own string) string {
 	var b strings.Builder
 	b.WriteString("# pack-refs with: sorted \n")
@@ -60,14 +59,14 @@ func PackedRefs(names []Name, own string) string {
 	return b.String()
 }
 
-// refsConflict reports whether two refs cannot both be: one is the other, or the directory of
-// the other.
+// refsConflict reports whether two refs cannot both exist: they are equal, or one is the directory
+// of the other.
 func refsConflict(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"/") && b != "" || strings.HasPrefix(b, a+"/")
 }
 
-// WriteSymbolic writes those of the names that stand for others, and that [PackedRefs] leaves
-// out therefore, into a git directory.
+// WriteSymbolic writes the symbolic refs of the names, which [PackedRefs] leaves out, to a git
+// directory.
 func WriteSymbolic(dir string, names []Name, own string) error {
 	for _, n := range names {
 		if n.To == "" || refsConflict(n.Ref, own) || !filepath.IsLocal(filepath.FromSlash(n.Ref)) {
@@ -80,27 +79,27 @@ func WriteSymbolic(dir string, names []Name, own string) error {
 	return nil
 }
 
-// Mirror is a small git directory that shows one commit, with the names of a
-// repository whose objects it borrows, to programs that are not to change it. It
-// holds nothing that starts a program.
+// Mirror is a small git directory with one commit and the names of a repository, whose objects it
+// borrows. It is for programs that must not change that repository. Nothing in it starts a
+// program.
 type Mirror struct {
-	Dir     string   // where it is; absolute
-	Work    string   // the files; absolute
-	From    string   // git directory that it is of, shared by all work trees
-	Objects []string // directories of objects besides From's
-	Commit  string   // what is checked out
-	Branch  string   // the ref that is checked out; empty for none
-	Names   []Name   // the others
-	Exclude []string // paths in Work that are nobody's business
+	Dir     string   // its absolute path
+	Work    string   // work tree; absolute
+	From    string   // git directory of the repository, shared by all work trees
+	Objects []string // further object directories besides From's
+	Commit  string   // checked-out commit
+	Branch  string   // checked-out ref; empty for none
+	Names   []Name   // the other refs
+	Exclude []string // paths in Work to ignore
 }
 
-// Equal reports whether two mirrors are written alike.
+// Equal reports whether two mirrors have the same files.
 func (m Mirror) Equal(o Mirror) bool {
 	return m.Dir == o.Dir && m.Work == o.Work && m.From == o.From && slices.Equal(m.Objects, o.Objects) && m.Commit == o.Commit && m.Branch == o.Branch &&
 		slices.Equal(m.Names, o.Names) && slices.Equal(m.Exclude, o.Exclude)
 }
 
-// Write writes the mirror, except for its index.
+// Write writes the mirror without its index.
 func (m Mirror) Write() error {
 	packed, head := PackedRefs(m.Names, m.Branch), m.Commit+"\n"
 	files := map[string]string{
@@ -139,17 +138,18 @@ func (m Mirror) Write() error {
 	return WriteSymbolic(m.Dir, m.Names, m.Branch)
 }
 
-// ResetIndex lets the mirror's index be that of its commit. What the index knew of files that are the same stays.
+// ResetIndex sets the mirror's index to its commit. Stat data of unchanged files is kept.
 func (m Mirror) ResetIndex(ctx context.Context) error {
 	_, err := m.repo().Run(ctx, "read-tree", "--reset", m.Commit)
 	return err
 }
 
-// RefreshIndex looks at the files, so that what is as the index has it is not taken for changed.
+// RefreshIndex updates the stat data in the index, so that unchanged files do not count as
+// changed.
 func (m Mirror) RefreshIndex(ctx context.Context) error {
 	_, err := m.repo().Run(ctx, "update-index", "-q", "--refresh", "--ignore-submodules")
 	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
-		err = nil // some are not: whoever looks sees it, too
+		err = nil // some files differ, which the program will see, too
 	}
 	if err != nil {
 		return err
@@ -157,8 +157,8 @@ func (m Mirror) RefreshIndex(ctx context.Context) error {
 	return m.refreshLFS(ctx)
 }
 
-// refreshLFS lets the index say that files which git LFS keeps are unchanged, where they hold
-// the content of their pointers: git alone would compare it with the pointers.
+// refreshLFS marks LFS files in the index as unchanged if they have the content of their pointers:
+// git alone would compare the content with the pointers.
 func (m Mirror) refreshLFS(ctx context.Context) error {
 	r := m.repo()
 	file := filepath.Join(m.Dir, "index")
@@ -196,8 +196,8 @@ func (m Mirror) refreshLFS(ctx context.Context) error {
 	if data, err = index.Bytes(len(m.Commit) / 2); err != nil {
 		return err
 	}
-	// Git reads again what was written in the second in which the index was. The clock of files
-	// lags behind by a tick.
+	// Git reads files again that were written in the same second as the index. The clock of files
+	// lags behind by up to one tick.
 	const second, tick = time.Second, 50 * time.Millisecond
 	if wait := time.Until(newest.Truncate(second).Add(second + tick)); wait > 0 && wait <= second+tick {
 		select {
@@ -209,8 +209,8 @@ func (m Mirror) refreshLFS(ctx context.Context) error {
 	return disk.Write(file, data)
 }
 
-// holdsContent reports whether a file holds the content of the pointer that the entry names, and
-// is not known to.
+// holdsContent reports whether a file has the content of the entry's LFS pointer, and the index
+// does not know that yet.
 func (m Mirror) holdsContent(ctx context.Context, e Entry) (fs.FileInfo, bool) {
 	name := filepath.Join(m.Work, e.Path)
 	info, err := os.Lstat(name)
@@ -233,9 +233,9 @@ func (m Mirror) holdsContent(ctx context.Context, e Entry) (fs.FileInfo, bool) {
 
 func (m Mirror) repo() Repo { return Repo{Dir: m.Dir, Work: m.Work} }
 
-// StandInCommit returns the commit that stands for rev, a commit or a tree, in a mirror that was
-// written: for a tree it is the base, where that is its tree, or a commit on top of the
-// base that the mirror alone has.
+// StandInCommit returns the commit for rev, a commit or a tree, in a written mirror. For a tree,
+// it is the base if that has this tree, or else a commit on top of the base that only the mirror
+// has.
 func (m Mirror) StandInCommit(ctx context.Context, rev, base string) (string, error) {
 	r := m.repo()
 	if commit, err := r.Resolve(ctx, rev); err == nil {
@@ -249,8 +249,8 @@ func (m Mirror) StandInCommit(ctx context.Context, rev, base string) (string, er
 	return r.Line(ctx, "commit-tree", "-p", base, "-m", StandInMessage, tree)
 }
 
-// StandInMessage is the message of a commit that stands for a tree. It is as linters of
-// messages want one.
+// StandInMessage is the message of a commit for a tree. It has the form that linters of commit
+// messages require.
 const StandInMessage = "chore: stand for the tree that is judged"
 
 // borrows returns the directories of objects that the mirror borrows.
@@ -258,7 +258,7 @@ func (m Mirror) borrows() []string {
 	return append([]string{filepath.Join(m.From, "objects")}, m.Objects...)
 }
 
-// ReadablePaths lists what programs must be able to read to look into the mirror.
+// ReadablePaths lists the paths that programs must be able to read to use the mirror.
 func (m Mirror) ReadablePaths() []string {
 	all := []string{m.Dir}
 	for _, o := range m.borrows() {
@@ -267,8 +267,8 @@ func (m Mirror) ReadablePaths() []string {
 	return all
 }
 
-// PathsOutsideWorkTree lists what of a repository lies outside of its work tree, and must be read by
-// those who run git there.
+// PathsOutsideWorkTree lists the paths of a repository outside of its work tree that must be
+// readable for running git there.
 func PathsOutsideWorkTree(ctx context.Context, r Repo) ([]string, error) {
 	common, err := r.Common(ctx)
 	if err != nil {
@@ -284,8 +284,7 @@ func PathsOutsideWorkTree(ctx context.Context, r Repo) ([]string, error) {
 	return all, nil
 }
 
-// alternateDirs returns a directory of objects and those that it borrows from, as deep as git
-// looks.
+// alternateDirs returns a directory of objects and its alternates, up to git's depth limit.
 func alternateDirs(objects string, deep int) []string {
 	all := []string{objects}
 	data, err := os.ReadFile(filepath.Join(objects, "info", "alternates"))

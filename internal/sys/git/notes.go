@@ -14,27 +14,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// NotesRef is where notes of Nexus stand.
+// NotesRef is the ref of Nexus' notes.
 const NotesRef = "refs/notes/nexus"
 
-// maxNote is the largest note that is read.
+// maxNote limits the size of a note.
 const maxNote = 1 << 20
 
-// tries is how often the ref may be moved by others while notes are written.
+// tries limits the retries if others move the ref while notes are written.
 const tries = 5
 
-// NoteEdit makes what a note is to be of what it was; nil where there was none.
+// NoteEdit returns the new content of a note for its old content, which is nil if there was none.
 type NoteEdit func(old []byte) ([]byte, error)
 
-// notesTree is where the notes of a ref stand.
+// notesTree is the tree of a notes ref.
 type notesTree struct {
 	repo  Repo
-	tip   string              // empty: there are none yet
-	blobs map[string][]string // paths of notes in the tree, by the object they are about
-	depth int                 // directories above a note
+	tip   string              // empty: no notes yet
+	blobs map[string][]string // paths of notes in the tree, by annotated object
+	depth int                 // number of directories above a note
 }
 
-// ReadNote returns the note of an object, nil where it has none.
+// ReadNote returns the note of an object, nil if it has none.
 func ReadNote(ctx context.Context, r Repo, object string) ([]byte, error) {
 	n, err := openNotes(ctx, r)
 	if err != nil {
@@ -43,8 +43,8 @@ func ReadNote(ctx context.Context, r Repo, object string) ([]byte, error) {
 	return n.read(ctx, object)
 }
 
-// WriteNotes edits the notes of objects in one commit. Where nothing changes there
-// is none. Its index is a file of its own below dir.
+// WriteNotes edits the notes of objects in one commit, or in none if nothing changes. Its index is
+// a file of its own below dir.
 func WriteNotes(ctx context.Context, r Repo, dir string, edits map[string]NoteEdit) (err error) {
 	home, err := os.MkdirTemp(dir, ".notes-")
 	if err != nil {
@@ -62,7 +62,7 @@ func WriteNotes(ctx context.Context, r Repo, dir string, edits map[string]NoteEd
 	return err
 }
 
-// write tries once, and reports whether trying again is of no use.
+// write makes one attempt. Its result is false if the attempt may be repeated.
 func write(ctx context.Context, r Repo, edits map[string]NoteEdit) (bool, error) {
 	n, err := openNotes(ctx, r)
 	if err != nil {
@@ -86,7 +86,7 @@ func write(ctx context.Context, r Repo, edits map[string]NoteEdit) (bool, error)
 	return true, nil
 }
 
-// openNotes finds the notes of a repository.
+// openNotes reads the notes tree of a repository.
 func openNotes(ctx context.Context, r Repo) (*notesTree, error) {
 	n := &notesTree{repo: r, blobs: map[string][]string{}}
 	to, err := r.Line(ctx, "symbolic-ref", "--quiet", NotesRef)
@@ -118,7 +118,7 @@ func openNotes(ctx context.Context, r Repo) (*notesTree, error) {
 	return n, nil
 }
 
-// read returns the note of an object. As for git, several are one.
+// read returns the note of an object. Several notes are joined, as git does.
 func (n *notesTree) read(ctx context.Context, object string) ([]byte, error) {
 	var all []byte
 	for _, path := range n.blobs[object] {
@@ -137,7 +137,7 @@ func (n *notesTree) read(ctx context.Context, object string) ([]byte, error) {
 	return all, nil
 }
 
-// entries returns what changes in the tree, as update-index takes it.
+// entries returns the changes of the tree in the format of update-index.
 func (n *notesTree) entries(ctx context.Context, edits map[string]NoteEdit) (string, error) {
 	var b strings.Builder
 	for _, object := range slices.Sorted(maps.Keys(edits)) {
@@ -171,7 +171,7 @@ func (n *notesTree) entries(ctx context.Context, edits map[string]NoteEdit) (str
 	return b.String(), nil
 }
 
-// path returns where a new note goes: as deep as those that are there.
+// path returns the path of a new note, at the depth of the existing ones.
 func (n *notesTree) path(object string) string {
 	var b strings.Builder
 	for range n.depth {
@@ -181,7 +181,7 @@ func (n *notesTree) path(object string) string {
 	return b.String() + object
 }
 
-// commit puts the entries into the tree of notes.
+// commit writes the entries to a new commit of notes.
 func (n *notesTree) commit(ctx context.Context, entries string) (string, error) {
 	args := []string{"commit-tree", "-m", "Notes added by nexus"}
 	read := []string{"read-tree", "--empty"}
@@ -202,8 +202,8 @@ func (n *notesTree) commit(ctx context.Context, entries string) (string, error) 
 	return n.repo.Line(ctx, append(args, tree)...)
 }
 
-// EditNotes edits the notes of commits of the user's repository, in one commit on
-// [NotesRef]. It is idempotent where the edits are.
+// EditNotes edits the notes of commits in the user's repository, in one commit on [NotesRef]. It
+// is idempotent if the edits are.
 func (c *Clone) EditNotes(ctx context.Context, edits map[string]NoteEdit) error {
 	return WriteNotes(ctx, c.user, c.git.Dir, edits)
 }

@@ -17,19 +17,19 @@ import (
 	"sync"
 )
 
-// Objects reads and writes objects of a repository of ours without a process
-// for each: one long-lived git reads, and new objects are written as git's
-// own loose files. It may be used from many goroutines. Close ends the reader.
+// Objects reads and writes objects of our repositories without a process for each: one long-lived
+// git reads them, and new objects are written as git's loose files. It may be used by many
+// goroutines. Close ends the reader.
 type Objects struct {
 	repo Repo
-	size int // of an object name, in bytes
+	size int // length of an object name, in bytes
 
 	mu    sync.Mutex // guards the reader and the trees
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Reader
-	trees map[string][]Node // trees that were read, by name
-	nodes int               // how many nodes trees holds
+	trees map[string][]Node // cached trees, by name
+	nodes int               // number of nodes in trees
 
 	packers sync.Pool // of *packer
 }
@@ -43,7 +43,7 @@ type Node struct {
 
 var errMissing = errors.New("is not there")
 
-// maxNodes bounds the trees that are kept in memory.
+// maxNodes limits the cached tree nodes.
 const maxNodes = 100_000
 
 // objects returns access to the objects of r.
@@ -59,10 +59,10 @@ func (r Repo) objects(ctx context.Context) (*Objects, error) {
 	return o, nil
 }
 
-// Size is the length of an object name in bytes.
+// Size returns the length of an object name in bytes.
 func (o *Objects) Size() int { return o.size }
 
-// Close ends the reader. It starts again when needed.
+// Close ends the reader. It is restarted when needed.
 func (o *Objects) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -78,8 +78,8 @@ func (o *Objects) stop() error {
 	return err
 }
 
-// start starts the reader. It lives until Close, whatever becomes of the
-// call that needed it first, and ends by itself when this process does.
+// start starts the reader. It runs until Close, independent of the call that started it, and ends
+// with this process.
 func (o *Objects) start(ctx context.Context) error {
 	cmd := o.repo.command(context.WithoutCancel(ctx), []string{"cat-file", "--batch"})
 	in, err := cmd.StdinPipe()
@@ -142,14 +142,14 @@ func (o *Objects) exchange(id string) (kind string, data []byte, err error) {
 	if err != nil || n < 0 {
 		return "", nil, errors.New(strings.TrimSpace(head))
 	}
-	data = make([]byte, n+1) // and a newline
+	data = make([]byte, n+1) // with a newline
 	if _, err := io.ReadFull(o.out, data); err != nil {
 		return "", nil, err
 	}
 	return f[1], data[:n], nil
 }
 
-// treeNodes returns what a tree holds. The caller must not change it.
+// treeNodes returns the entries of a tree. The caller must not change them.
 func (o *Objects) treeNodes(ctx context.Context, tree string) ([]Node, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -179,7 +179,7 @@ func (o *Objects) cacheTree(tree string, nodes []Node) {
 	o.nodes += len(nodes)
 }
 
-// parseTree reads a tree object: "<mode> <name>\0<binary object name>"...
+// parseTree parses a tree object: "<mode> <name>\0<binary object name>"...
 func parseTree(data []byte, size int) ([]Node, error) {
 	var all []Node
 	for len(data) > 0 {
@@ -195,8 +195,7 @@ func parseTree(data []byte, size int) ([]Node, error) {
 	return all, nil
 }
 
-// Commit stores a commit. Everything in it is given, so the same arguments
-// make the same commit.
+// Commit stores a commit. Equal arguments create the same commit.
 func (o *Objects) Commit(tree string, parents []string, by Identity, at int64, message string) (string, error) {
 	name, mail := by.names()
 	if strings.ContainsAny(name+mail, "<>\n\x00") || strings.Contains(message, "\x00") {
@@ -212,8 +211,8 @@ func (o *Objects) Commit(tree string, parents []string, by Identity, at int64, m
 	return o.Write("commit", []byte(b.String()))
 }
 
-// ReadRef returns what a ref that [Objects.MoveRef] wrote points to, or "" if there
-// is none, or one that a crash of the machine left empty.
+// ReadRef returns the object of a ref that [Objects.MoveRef] wrote, or "" if there is none, or if
+// a crash of the machine left it empty.
 func (o *Objects) ReadRef(name string) (string, error) {
 	if err := CheckRef(name); err != nil {
 		return "", err
@@ -229,9 +228,8 @@ func (o *Objects) ReadRef(name string) (string, error) {
 	return id, err
 }
 
-// MoveRef moves a ref from one object to another, "" for a ref that must not
-// exist, as git does it: under the ref's lock file and by renaming. It is for
-// refs that are never packed.
+// MoveRef moves a ref from one object to another, "" for a ref that must not exist, with git's
+// method: under the ref's lock file and by renaming. It is only for refs that are never packed.
 func (o *Objects) MoveRef(name, to, from string) error {
 	if err := CheckRef(name); err != nil {
 		return err
@@ -256,8 +254,8 @@ func (o *Objects) MoveRef(name, to, from string) error {
 	return os.Rename(path+".lock", path)
 }
 
-// ForceRef lets a ref name an object, whatever it named before and whoever was
-// killed over it. It is for refs that one process alone writes.
+// ForceRef sets a ref to an object, regardless of its value and of a leftover lock. It is for refs
+// that only one process writes.
 func (o *Objects) ForceRef(name, to string) error {
 	is, err := o.ReadRef(name)
 	if err != nil || is == to {
@@ -269,8 +267,8 @@ func (o *Objects) ForceRef(name, to string) error {
 	return o.MoveRef(name, to, is)
 }
 
-// UnlockRef removes the lock that a killed process may have left on a ref. Only
-// one that alone writes the ref may call it.
+// UnlockRef removes the leftover lock of a killed process. Only the single process that writes the
+// ref may call it.
 func (o *Objects) UnlockRef(name string) error {
 	err := os.Remove(filepath.Join(o.repo.Dir, filepath.FromSlash(name)) + ".lock")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -288,7 +286,7 @@ func ParseCommit(data []byte) (tree string, at int64, err error) {
 		}
 		if who, ok := strings.CutPrefix(line, "committer "); ok {
 			if f := strings.Fields(who[strings.LastIndexByte(who, '>')+1:]); len(f) > 0 {
-				at, _ = strconv.ParseInt(f[0], 10, 64) // a date that is none is 0
+				at, _ = strconv.ParseInt(f[0], 10, 64) // an invalid date is 0
 			}
 		}
 	}

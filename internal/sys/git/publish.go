@@ -15,10 +15,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Publish makes or moves a branch of the user's repository, with the objects
-// it needs. Its name begins with the clone's prefix and a slash. Index, files, configuration and
-// HEAD of every checkout stay as they are; a branch that is checked out, or
-// that somebody else moved, is not touched. It is idempotent.
+// Publish creates or moves a branch of the user's repository, with its objects. The branch name
+// begins with the clone's prefix and a slash. Index, files, configuration and HEAD of every
+// checkout are unchanged; a branch that is checked out, or that somebody else moved, is refused.
+// It is idempotent.
 func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 	commit, err := c.git.Resolve(ctx, commit)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 		return err
 	}
 	if is == commit {
-		return c.recordPublished(ctx, mark, commit) // who moved it may have died before that
+		return c.recordPublished(ctx, mark, commit) // an earlier process may have died before this
 	}
 	if err := c.checkNoForeignCommits(ctx, mark, is, commit, branch); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 	return c.recordPublished(ctx, mark, commit)
 }
 
-// exportCommit brings a commit into the user's repository, with the content that its pointers need.
+// exportCommit copies a commit to the user's repository, with its LFS content.
 func (c *Clone) exportCommit(ctx context.Context, commit string) error {
 	if err := c.giveLFS(ctx, commit); err != nil {
 		return err
@@ -72,12 +72,11 @@ func (c *Clone) exportCommit(ctx context.Context, commit string) error {
 	return fetchCommit(ctx, c.user, c.git.Dir, commit, "")
 }
 
-// DefaultPrefix is what the names of the branches that are published begin with, before
-// a slash.
+// DefaultPrefix is the default prefix of published branches, before a slash.
 const DefaultPrefix = "nexus"
 
-// CheckPrefix reports why branches below a prefix cannot be made: git cannot have one
-// branch that is the directory of another.
+// CheckPrefix returns an error if branches below a prefix cannot be created: a git branch cannot
+// be the directory of another one.
 func CheckPrefix(ctx context.Context, r Repo, prefix string) error {
 	if err := CheckRef(prefix); err != nil {
 		return invalidInputError(fmt.Sprintf("git.prefix = %q cannot begin the name of a branch", prefix), "Set git.prefix to letters, digits, dashes and slashes, such as nexus.", err)
@@ -98,7 +97,7 @@ func CheckPrefix(ctx context.Context, r Repo, prefix string) error {
 	return nil
 }
 
-// recordPublished notes where a published branch was moved to.
+// recordPublished records the commit to which a branch was published.
 func (c *Clone) recordPublished(ctx context.Context, mark, commit string) error {
 	if was, err := refCommit(ctx, c.git, mark); err != nil || was == commit {
 		return err
@@ -107,8 +106,8 @@ func (c *Clone) recordPublished(ctx context.Context, mark, commit string) error 
 	return err
 }
 
-// checkNoForeignCommits reports why a published branch that points to is may not be moved to
-// commit: somebody put work of their own on it.
+// checkNoForeignCommits returns an error if a published branch at commit is must not be moved to
+// commit, because somebody else added commits to it.
 func (c *Clone) checkNoForeignCommits(ctx context.Context, mark, is, commit, branch string) error {
 	if is == "" {
 		return nil
@@ -122,8 +121,8 @@ func (c *Clone) checkNoForeignCommits(ctx context.Context, mark, is, commit, bra
 	return targetMovedError("branch "+branch+" has commits that are not from nexus", "Rename that branch, then try again.", nil)
 }
 
-// ancestor reports whether a is b, or b stands on it. A commit that is not
-// in the private clone is no ancestor of one that is.
+// ancestor reports whether a is b or an ancestor of b. A commit that is not in the private clone
+// is no ancestor.
 func (c *Clone) ancestor(ctx context.Context, a, b string) (bool, error) {
 	if is, err := refCommit(ctx, c.git, a); err != nil || is == "" {
 		return false, err
@@ -135,11 +134,11 @@ func (c *Clone) ancestor(ctx context.Context, a, b string) (bool, error) {
 	return err == nil, err
 }
 
-// MovedError says that a branch of the user's repository is somewhere else than
-// it was, so that what is to land must be merged onto it first.
+// MovedError is returned if a branch of the user's repository has moved, so that the new commits
+// must be merged onto it before landing.
 type MovedError struct {
 	Target string
-	At     string // where it is; the commit is in the private clone
+	At     string // its current commit, which is in the private clone
 }
 
 // Error implements error.
@@ -151,12 +150,10 @@ func branchMovedError(target, at string) error {
 	return targetMovedError("branch "+target+" has new commits", "What landed must be merged onto them first.", &MovedError{target, at})
 }
 
-// Land moves a branch of the user's repository forward from was, or from where
-// an earlier call had moved it, to commit. A branch that holds the commit
-// already is fine; one with other commits on top of was is a [MovedError].
-// Where the branch is checked out, the checkout moves along by git's own
-// rules: if a file that changes has changes of the user's, nothing moves. It
-// is idempotent.
+// Land moves a branch of the user's repository forward to commit, from was or from the result of
+// an earlier call. A branch that already contains the commit is fine; one with other commits on
+// top of was is a [MovedError]. If the branch is checked out, the checkout is updated by git's own
+// rules: if a file that changes has changes of the user's, nothing moves. It is idempotent.
 func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
 	commit, err := c.git.Resolve(ctx, commit)
 	if err != nil {
@@ -181,7 +178,7 @@ func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
 	}
 	err = c.fastForward(ctx, target, commit, is)
 	if now, lost := refCommit(ctx, c.user, ref); err != nil && lost == nil && now != is && now != "" {
-		if _, lost := c.Fetch(ctx, now); lost == nil { // somebody was faster
+		if _, lost := c.Fetch(ctx, now); lost == nil { // somebody else was faster
 			return branchMovedError(target, now)
 		}
 	}
@@ -191,13 +188,13 @@ func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
 	return verifyRef(ctx, c.user, ref, commit)
 }
 
-// BranchCommit returns where a branch of the user's repository is.
+// BranchCommit returns the commit of a branch of the user's repository.
 func (c *Clone) BranchCommit(ctx context.Context, name string) (string, error) {
 	return refCommit(ctx, c.user, "refs/heads/"+name)
 }
 
-// checkFastForward looks how a branch that is at one commit stands to what is to land:
-// whether it holds that already, and why it cannot simply move there.
+// checkFastForward compares a branch at commit is with the new commit: done if the branch already
+// contains it, or an error if it cannot be fast-forwarded.
 func (c *Clone) checkFastForward(ctx context.Context, target, commit, was, is string) (done bool, err error) {
 	if _, err := c.Fetch(ctx, is); err != nil {
 		return false, err
@@ -218,7 +215,7 @@ func (c *Clone) checkFastForward(ctx context.Context, target, commit, was, is st
 	return false, branchMovedError(target, is)
 }
 
-// fastForward moves a branch forward, and the checkout that it is in, if there is one.
+// fastForward moves a branch forward, and updates its checkout, if there is one.
 func (c *Clone) fastForward(ctx context.Context, target, commit, is string) error {
 	ref := "refs/heads/" + target
 	where, err := checkouts(ctx, c.user, ref)
@@ -241,7 +238,7 @@ func (c *Clone) fastForward(ctx context.Context, target, commit, is string) erro
 		"Nothing was changed. Commit or stash what is in the way, then: nexus land.", err)
 }
 
-// fastForwardCheckout moves the checkout in dir, and the branch it is on.
+// fastForwardCheckout updates the checkout in dir, with its branch.
 func (c *Clone) fastForwardCheckout(ctx context.Context, dir, commit, was string) error {
 	r, err := Find(ctx, dir)
 	if err != nil {
@@ -267,8 +264,8 @@ func (c *Clone) fastForwardCheckout(ctx context.Context, dir, commit, was string
 	return err
 }
 
-// checkCheckoutCanMove reports why a checkout cannot move, on a copy of its index: the
-// merge itself would leave traces.
+// checkCheckoutCanMove returns an error if a checkout cannot be updated. It tests this on a copy
+// of the index, because the merge itself would leave traces.
 func (c *Clone) checkCheckoutCanMove(ctx context.Context, r Repo, commit, was string) (err error) {
 	if _, err := os.Lstat(filepath.Join(r.Dir, "index.lock")); err == nil {
 		return errors.New("another git works in " + r.Work)
@@ -292,7 +289,7 @@ func (c *Clone) checkCheckoutCanMove(ctx context.Context, r Repo, commit, was st
 	return err
 }
 
-// checkNotBlocked names a file, ignored or not, that stands where one is to be made.
+// checkNotBlocked returns an error that names a file, ignored or not, in the place of a new one.
 func checkNotBlocked(work string, changes []Change) error {
 	goes := map[string]bool{}
 	for _, ch := range changes {
@@ -312,8 +309,7 @@ func checkNotBlocked(work string, changes []Change) error {
 	return nil
 }
 
-// checkouts lists the directories in which a branch is checked out, or held
-// by a rebase or bisect.
+// checkouts lists the directories in which a branch is checked out, or used by a rebase or bisect.
 func checkouts(ctx context.Context, r Repo, ref string) ([]string, error) {
 	out, err := r.Run(ctx, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
@@ -322,8 +318,8 @@ func checkouts(ctx context.Context, r Repo, ref string) ([]string, error) {
 	return parseWorktrees(out, ref), nil
 }
 
-// parseWorktrees reads worktree list --porcelain -z: records of attributes,
-// each ended by a NUL, each record by one more.
+// parseWorktrees parses the output of worktree list --porcelain -z: records of attributes, each
+// ended by a NUL, each record by one more.
 func parseWorktrees(out, ref string) []string {
 	var dirs []string
 	for record := range strings.SplitSeq(out, "\x00\x00") {
@@ -340,7 +336,7 @@ func parseWorktrees(out, ref string) []string {
 	return dirs
 }
 
-// verifyRef reads a ref back after it was moved.
+// verifyRef reads a ref again after it was moved, and checks it.
 func verifyRef(ctx context.Context, r Repo, ref, commit string) error {
 	is, err := refCommit(ctx, r, ref)
 	if err != nil || is == commit {
@@ -349,9 +345,8 @@ func verifyRef(ctx context.Context, r Repo, ref, commit string) error {
 	return targetMovedError(fmt.Sprintf("%s is at %.12s, not at %.12s", ref, is, commit), "See what else moved it.", nil)
 }
 
-// checkFilters reports an error if a file goes through a filter, as rev has
-// it: a filter is a program, and without it the checkout would get the wrong
-// content.
+// checkFilters returns an error if the attributes of rev give a changed file a filter: a filter is
+// a program, and without running it the checkout would get the wrong content.
 func (c *Clone) checkFilters(ctx context.Context, rev string, changes []Change) (err error) {
 	dir, err := os.MkdirTemp(c.git.Dir, ".attributes-")
 	if err != nil {

@@ -16,15 +16,16 @@ import (
 
 // Remote is a repository on a server.
 type Remote struct {
-	URL  string // https; http to this machine alone
-	User string // whose token it is, as the server wants it
-	// Token lets this user in. Git is told by its environment, and sends it to the server of URL alone.
+	URL  string // https; http only to this machine
+	User string // user name of the token, as the server expects it
+	// Token authenticates the user. Git receives it in its environment, and sends it only to the
+	// server of URL.
 	Token string
 }
 
-// Push makes a branch on a server, or moves it forward to a commit of the repository. It never
-// forces: a branch that has other commits stays, and the error says so. No hook runs, and neither the
-// user's keys nor what keeps their passwords is asked.
+// Push creates a branch on a server, or moves it forward to a commit of the repository. It never
+// forces: a branch with other commits is unchanged, and Push returns an error. No hook runs, and
+// neither the user's keys nor credential helpers are used.
 func (r Repo) Push(ctx context.Context, to Remote, branch, commit string) error {
 	u, err := url.Parse(to.URL)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
@@ -41,7 +42,7 @@ func (r Repo) Push(ctx context.Context, to Remote, branch, commit string) error 
 	}
 	basic := base64.StdEncoding.EncodeToString([]byte(to.User + ":" + to.Token))
 	settings := []string{
-		"http.followRedirects", "false", // the header would go along
+		"http.followRedirects", "false", // the header would be sent to the new host
 		"http." + u.Scheme + "://" + u.Host + "/.extraHeader", http.CanonicalHeaderKey("authorization") + ": Basic " + basic,
 	}
 	r.Env = append(r.Env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)/2))
@@ -53,7 +54,7 @@ func (r Repo) Push(ctx context.Context, to Remote, branch, commit string) error 
 	return pushError(err, to, branch)
 }
 
-// pushError says why a branch was not pushed, and what to do about it.
+// pushError returns the reason why a branch was not pushed, with the next step.
 func pushError(err error, to Remote, branch string) error {
 	x, ok := errors.AsType[*ExitError](err)
 	if !ok {
@@ -67,7 +68,7 @@ func pushError(err error, to Remote, branch string) error {
 	case strings.Contains(said, "non-fast-forward") || strings.Contains(said, "fetch first"):
 		e.Message = fmt.Sprintf("%s has other commits at %s", branch, to.URL)
 		e.Hint = "Somebody pushed to it. Merge it, or delete it there; nothing is overwritten."
-	case strings.Contains(said, "LFS objects"): // GitHub and GitLab look for them
+	case strings.Contains(said, "LFS objects"): // GitHub and GitLab check them
 		e.Hint = "The server lacks content that git LFS keeps, and Nexus does not send it. Send it yourself: git lfs push origin " + branch + "."
 	case strings.Contains(said, "Authentication failed") || strings.Contains(said, "could not read Username") || strings.Contains(said, "403"):
 		e.Hint = "Use a token that may write to the project."
@@ -75,7 +76,7 @@ func pushError(err error, to Remote, branch string) error {
 	return e
 }
 
-// isLoopback reports whether a host is this one.
+// isLoopback reports whether a host is this machine.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

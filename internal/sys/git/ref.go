@@ -9,12 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxRef is the longest ref name that is taken.
+// maxRef limits the length of a ref name.
 const maxRef = 250
 
-// CheckRef reports why name may not name a ref or a branch: nil if it may. It is
-// stricter than git: no name that looks like an option, none that is not
-// UTF-8, and no character that a reader cannot see.
+// CheckRef returns an error if name is invalid for a ref or a branch. It is stricter than git: no
+// name that looks like an option, none that is not UTF-8, and no invisible character.
 func CheckRef(name string) error {
 	if why := refFault(name); why != "" {
 		return fmt.Errorf("ref name %q %s", name, why)
@@ -57,12 +56,12 @@ func refFault(name string) string {
 	return ""
 }
 
-// Matches reports whether the name of a branch fits one of the patterns: * is
-// any text without a slash.
+// Matches reports whether the name of a branch matches one of the patterns: * is any text without
+// a slash.
 func Matches(patterns []string, branch string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		ok, err := path.Match(p, branch)
-		return ok || err != nil // a pattern that nobody understands fits everything
+		return ok || err != nil // an invalid pattern matches everything
 	})
 }
 
@@ -74,9 +73,8 @@ func IsObjectID(id string) bool {
 	return strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// CheckPath reports why a file may not be kept under a path: git itself, here or
-// on a file system that folds names, would take a part of it for its own
-// directory, or a link for its list of submodules.
+// CheckPath returns an error if a file must not have this path: git, here or on a file system that
+// folds names, would use a part of it as its own directory, or a link as its list of submodules.
 func CheckPath(path string, mode uint32) error {
 	for part := range strings.SplitSeq(path, "/") {
 		name := fold(part)
@@ -92,10 +90,10 @@ func CheckPath(path string, mode uint32) error {
 	return nil
 }
 
-// fold brings a name to what case-folding file systems make of it.
+// fold returns the name as case-folding file systems compare it.
 func fold(name string) string {
 	name = strings.Map(func(c rune) rune {
-		// What HFS+ ignores in names.
+		// HFS+ ignores these characters in names.
 		if c >= 0x200c && c <= 0x200f || c >= 0x202a && c <= 0x202e || c >= 0x206a && c <= 0x206f || c == 0xfeff {
 			return -1
 		}

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Splice makes the tree that differs from an old one in the given paths and
-// returns its name. A zero Mode takes the path away, a file or a whole
-// directory. It reads and writes only the directories on the way.
+// Splice creates a copy of a tree with changes at the given paths and returns its name. A zero
+// Mode removes the path, a file or a whole directory. Splice reads and writes only the directories
+// on these paths.
 func (o *Objects) Splice(ctx context.Context, tree string, changes map[string]Node) (string, error) {
 	root, err := newTreeEdit(changes)
 	if err != nil {
@@ -22,19 +22,19 @@ func (o *Objects) Splice(ctx context.Context, tree string, changes map[string]No
 	if err != nil {
 		return "", err
 	}
-	if n.Mode == 0 { // everything is gone
+	if n.Mode == 0 { // nothing remains
 		return o.Write("tree", nil)
 	}
 	return n.ID, nil
 }
 
-// treeEdit is what changes in one directory.
+// treeEdit is a set of changes in one directory.
 type treeEdit struct {
-	leaf *Node                // what the path becomes; nil where only things below change
+	leaf *Node                // new entry of the path; nil if only entries below it change
 	sub  map[string]*treeEdit // changes below, by name
 }
 
-// newTreeEdit turns paths into a tree of names.
+// newTreeEdit converts paths to a tree of names.
 func newTreeEdit(changes map[string]Node) (*treeEdit, error) {
 	root := &treeEdit{sub: map[string]*treeEdit{}}
 	for path, node := range changes {
@@ -58,7 +58,7 @@ func newTreeEdit(changes map[string]Node) (*treeEdit, error) {
 	return root, nil
 }
 
-// splice applies what changes at and below one node.
+// splice applies the changes at and below one node.
 func (o *Objects) splice(ctx context.Context, old Node, t *treeEdit) (Node, error) {
 	if t.leaf != nil && t.leaf.Mode != 0 {
 		return Node{Name: old.Name, Mode: t.leaf.Mode, ID: t.leaf.ID}, nil
@@ -90,7 +90,7 @@ func (o *Objects) splice(ctx context.Context, old Node, t *treeEdit) (Node, erro
 		}
 	}
 	if len(nodes) == 0 && old.Mode != ModeTree && t.leaf == nil {
-		return old, nil // a file, below which nothing can go
+		return old, nil // a file: there is nothing to remove below it
 	}
 	if len(nodes) == 0 {
 		return Node{Name: old.Name}, nil
@@ -99,8 +99,8 @@ func (o *Objects) splice(ctx context.Context, old Node, t *treeEdit) (Node, erro
 	return Node{Name: old.Name, Mode: ModeTree, ID: id}, err
 }
 
-// writeTree stores a tree of nodes, which it sorts as git does: a directory
-// as if its name ended with a slash.
+// writeTree stores a tree of nodes. It sorts them in git's order: a directory as if its name ended
+// with a slash.
 func (o *Objects) writeTree(nodes []Node) (string, error) {
 	key := func(n Node) string {
 		if n.Mode == ModeTree {
@@ -127,7 +127,7 @@ func (o *Objects) writeTree(nodes []Node) (string, error) {
 	return id, err
 }
 
-// Lookup returns what a tree has at a path; a zero Mode means nothing.
+// Lookup returns the entry at a path of a tree; a zero Mode means that there is none.
 func (o *Objects) Lookup(ctx context.Context, tree, path string) (Node, error) {
 	n := Node{Mode: ModeTree, ID: tree}
 	for name := range strings.SplitSeq(path, "/") {

@@ -12,16 +12,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// SubmodulesFile is the file that names the submodules of a tree.
+// SubmodulesFile is the file that lists the submodules of a tree.
 const SubmodulesFile = ".gitmodules"
 
-// SubmoduleSource is where a repository's submodules may have been fetched to.
+// SubmoduleSource is a place in which a repository's submodules may have been fetched.
 type SubmoduleSource struct {
 	Work string // the checkout; empty for none
-	Dir  string // the git directory with modules; empty for none
+	Dir  string // the git directory with the directory modules; empty for none
 }
 
-// SubmodulesOf returns the place of a user's repository.
+// SubmodulesOf returns the source of submodules for a user's repository.
 func SubmodulesOf(ctx context.Context, user Repo) SubmoduleSource {
 	dir, err := user.Common(ctx)
 	if err != nil {
@@ -30,24 +30,24 @@ func SubmodulesOf(ctx context.Context, user Repo) SubmoduleSource {
 	return SubmoduleSource{Work: user.Work, Dir: dir}
 }
 
-// Submodule is the commit of another repository that is in a tree.
+// Submodule is a commit of another repository in a tree.
 type Submodule struct {
 	Path   string // in the tree
 	Commit string
-	Within []Submodule // those of its own tree, with paths in that
+	Within []Submodule // submodules of its own tree, with paths in that
 
-	objects string // directory of the objects; empty where nobody fetched it
+	objects string // directory of its objects; empty if not fetched
 }
 
-// IsFetched reports whether what the commit holds can be written out.
+// IsFetched reports whether the files of the commit can be written.
 func (l Submodule) IsFetched() bool { return l.objects != "" }
 
-// String tells links from others: those of the same text hold the same.
+// String returns a text that is equal for submodules with equal files.
 func (l Submodule) String() string {
 	return fmt.Sprintf("%q %s %t %v", l.Path, l.Commit, l.IsFetched(), l.Within)
 }
 
-// Submodules returns the links of a tree of r.
+// Submodules returns the submodules of a tree of r.
 func Submodules(ctx context.Context, r Repo, tree string, at SubmoduleSource) ([]Submodule, error) {
 	out, err := r.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", tree)
 	if err != nil {
@@ -71,12 +71,12 @@ func Submodules(ctx context.Context, r Repo, tree string, at SubmoduleSource) ([
 	return all, nil
 }
 
-// submoduleNames returns the names of submodules, by path.
+// submoduleNames returns the names of submodules by path.
 func submoduleNames(ctx context.Context, r Repo, tree string) map[string]string {
 	all := map[string]string{}
 	out, err := r.Run(ctx, "config", "--blob", tree+":"+SubmodulesFile, "-z", "--get-regexp", `^submodule\..*\.path$`)
 	if err != nil {
-		return all // they are found by their paths, or not at all
+		return all // they are searched by their paths only
 	}
 	for entry := range strings.SplitSeq(out, "\x00") {
 		key, at, _ := strings.Cut(entry, "\n")
@@ -85,24 +85,24 @@ func submoduleNames(ctx context.Context, r Repo, tree string) map[string]string 
 	return all
 }
 
-// fill looks for the link's commit in the checkout, and where git keeps the
-// submodules that are in no checkout now.
+// fill searches for the submodule's commit in the checkout, and in git's directory of submodules
+// that are not checked out.
 func (l *Submodule) fill(ctx context.Context, name string, at SubmoduleSource) {
 	for _, p := range []SubmoduleSource{checkedOutSubmodule(ctx, l.Path, at.Work), storedSubmodule(name, at.Dir)} {
 		if p.Dir == "" {
 			continue
 		}
-		r := Repo{Dir: p.Dir, Work: p.Dir} // its own may be gone
+		r := Repo{Dir: p.Dir, Work: p.Dir} // its own work tree may be gone
 		if _, err := r.Run(ctx, "cat-file", "-e", l.Commit+"^{tree}"); err != nil {
 			continue
 		}
 		l.objects = filepath.Join(p.Dir, "objects")
-		l.Within, _ = Submodules(ctx, r, l.Commit, p) // what is not found is missing
+		l.Within, _ = Submodules(ctx, r, l.Commit, p) // submodules that are not found are missing
 		return
 	}
 }
 
-// checkedOutSubmodule returns where a submodule is that is checked out below a directory.
+// checkedOutSubmodule returns the source of a submodule that is checked out below a directory.
 func checkedOutSubmodule(ctx context.Context, name, work string) SubmoduleSource {
 	if work == "" {
 		return SubmoduleSource{}
@@ -114,12 +114,12 @@ func checkedOutSubmodule(ctx context.Context, name, work string) SubmoduleSource
 	}
 	at, err := filepath.EvalSymlinks(from)
 	if own, err2 := filepath.EvalSymlinks(r.Work); err != nil || err2 != nil || at != own {
-		return SubmoduleSource{} // nobody fetched it: the directory belongs to the repository around it
+		return SubmoduleSource{} // not fetched: the directory belongs to the outer repository
 	}
 	return SubmodulesOf(ctx, r)
 }
 
-// storedSubmodule returns where a git directory keeps a submodule.
+// storedSubmodule returns the source of a submodule in a git directory.
 func storedSubmodule(name, dir string) SubmoduleSource {
 	if dir == "" || name == "" || !filepath.IsLocal(filepath.FromSlash(name)) {
 		return SubmoduleSource{}
@@ -131,9 +131,9 @@ func storedSubmodule(name, dir string) SubmoduleSource {
 	return SubmoduleSource{Dir: at}
 }
 
-// WriteFiles writes the files of a link, and of those within it, into a directory that
-// is made; aside is one for scratch. Git does it with a configuration of ours:
-// no program that the submodule's names is run.
+// WriteFiles writes the files of a submodule, and of its nested ones, into a new directory; aside
+// is a directory for temporary files. Git runs with our configuration: programs that the
+// submodule's configuration names do not run.
 func (l Submodule) WriteFiles(ctx context.Context, dir, aside string) error {
 	if !l.IsFetched() {
 		return fmt.Errorf("the submodule %s was not fetched", l.Path)
@@ -142,7 +142,7 @@ func (l Submodule) WriteFiles(ctx context.Context, dir, aside string) error {
 	if err != nil {
 		return disk.WrapError("check out a submodule", err)
 	}
-	defer func() { _ = os.RemoveAll(at) }() // scratch
+	defer func() { _ = os.RemoveAll(at) }() // temporary files
 	for name, text := range map[string]string{
 		"config": CloneConfig(len(l.Commit)/2, true), "HEAD": "ref: refs/heads/none\n",
 		"objects/info/alternates": l.objects + "\n",

@@ -14,7 +14,8 @@ type Tag struct {
 	Message string
 }
 
-// MakeTag makes an annotated tag in the user's repository. A tag that is there is never moved: that is an error.
+// MakeTag creates an annotated tag in the user's repository. An existing tag is never moved: that
+// is an error.
 func MakeTag(ctx context.Context, r Repo, t Tag, by Identity, at time.Time) error {
 	if err := CheckRef(t.Name); err != nil {
 		return invalidInputError(fmt.Sprintf("%q cannot be a tag", t.Name), "Choose another, such as v0.1.0.", err)
@@ -41,7 +42,7 @@ func MakeTag(ctx context.Context, r Repo, t Tag, by Identity, at time.Time) erro
 	return failed
 }
 
-// plainName takes away what would end a name in a tag.
+// plainName removes the characters that would end a name in a tag.
 func plainName(name string) string {
 	return strings.TrimSpace(strings.Map(func(c rune) rune {
 		if c == '<' || c == '>' || c == '\n' || c == 0 {
@@ -51,7 +52,7 @@ func plainName(name string) string {
 	}, name))
 }
 
-// ReadTag returns a tag, and whether it is there. One that is not annotated has no message.
+// ReadTag returns a tag, and whether it exists. A tag that is not annotated has no message.
 func ReadTag(ctx context.Context, r Repo, name string) (Tag, bool, error) {
 	t := Tag{Name: name}
 	if refFault(name) != "" {

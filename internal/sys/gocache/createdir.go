@@ -6,20 +6,19 @@ import (
 	"path/filepath"
 )
 
-// CreateDir lays out a new build cache, of the go command's or of a linter's like it,
-// with one directory for what they keep in 256: making those, and removing
-// them, takes longer than many a build. It makes dir where that is missing and
-// leaves alone what is there. Where a file system has no such links, nothing
-// is lost.
+// CreateDir creates a new build cache, of the go command or of a linter with the same layout, with
+// one real directory instead of 256: making and removing 256 takes longer than many builds. It
+// creates dir if it is missing and does not change an existing cache. On file systems without such
+// links, nothing is lost.
 func CreateDir(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "00"), 0o700); err != nil {
 		return fmt.Errorf("lay out a build cache: %w", err)
 	}
-	_ = link(dir) // whoever opens the cache makes what it misses
+	_ = link(dir) // the go command makes missing directories
 	return nil
 }
 
-// link makes the directories 01 to ff of a build cache links to 00.
+// link links the directories 01 to ff of a build cache to 00.
 func link(dir string) error {
 	first := filepath.Join(dir, "01")
 	if err := os.Symlink("00", first); err != nil {

@@ -1,11 +1,10 @@
-// Package gocache lets the go command build from a cache that it may only
-// read, and keep what it makes in a cache of its own.
+// Package gocache lets the go command read from a shared build cache, and write new entries to a
+// private one.
 //
-// It speaks the protocol of cmd/go/internal/cacheprog over a pair of streams:
-// an entry is looked for in the private directory and then in the shared one;
-// new entries go to the private one alone. So a worktree's first build is as
-// fast as the user's next, and nothing that an agent builds can reach anybody
-// else. Both directories have the layout of GOCACHE.
+// It speaks the protocol of cmd/go/internal/cacheprog over a pair of streams: an entry is searched
+// in the private directory and then in the shared ones; new entries are written only to the
+// private one. So a worktree's first build is as fast as the user's next, and an agent's builds
+// cannot affect anybody else. Both directories have the layout of GOCACHE.
 package gocache
 
 import (
@@ -22,14 +21,14 @@ import (
 	"time"
 )
 
-// Cache is where entries are read from and written to.
+// Cache describes the directories of entries.
 type Cache struct {
-	Own    string   // private directory; made when needed
-	Shared []string // read only, asked in this order
+	Own    string   // private directory; created when needed
+	Shared []string // read-only, searched in this order
 	Now    func() time.Time
 }
 
-// request is what the go command asks; see cmd/go/internal/cacheprog.
+// request is a request of the go command; see cmd/go/internal/cacheprog.
 type request struct {
 	ID       int64
 	Command  string
@@ -38,7 +37,7 @@ type request struct {
 	BodySize int64  `json:",omitempty"`
 }
 
-// response answers the request with the same ID.
+// response is the response to the request with the same ID.
 type response struct {
 	ID            int64
 	Err           string     `json:",omitempty"`
@@ -50,23 +49,22 @@ type response struct {
 	DiskPath      string     `json:",omitempty"`
 }
 
-// server is a cache at work.
+// server is a running cache.
 type server struct {
 	Cache
-	spare string // temporary directory for what Own has no room for; empty until it is needed
+	spare string // temporary directory if Own is full; empty until needed
 }
 
-// maxEntry bounds one cached output.
+// maxEntry limits the size of one cached output, in bytes.
 const maxEntry = 1 << 30
 
-// Serve answers requests until the go command closes the cache or its stream.
-// A request that cannot be served is answered with an error and is not the
-// end; a stream that cannot be understood is. What the private directory has
-// no room for is kept in a temporary one until then: a go command whose entry
+// Serve answers requests until the go command closes the cache or its stream. A request that fails
+// is answered with an error, and serving continues; an unreadable stream ends it. If the private
+// directory is full, entries are stored in a temporary one until then: a go command whose entry
 // was refused blames the program that it builds, or waits forever.
 func (c Cache) Serve(in io.Reader, out io.Writer) error {
 	s := &server{Cache: c}
-	defer func() { _ = os.RemoveAll(s.spare) }() // of no use to anybody else; RemoveAll of nothing does nothing
+	defer func() { _ = os.RemoveAll(s.spare) }() // of no use to anybody else; RemoveAll of "" does nothing
 	return s.serve(in, out)
 }
 
@@ -122,7 +120,7 @@ func (c *server) answer(r request, body []byte) response {
 	return a
 }
 
-// get looks an action up. What cannot be read is a miss.
+// get looks up an action. Unreadable entries are misses.
 func (c *server) get(action []byte) response {
 	if len(action) == 0 {
 		return response{Miss: true}
@@ -164,7 +162,7 @@ func readEntry(dir, action string) (response, bool) {
 	return response{OutputID: output, Size: size, Time: &at, DiskPath: path}, true
 }
 
-// save keeps what could not be written to the private directory.
+// save stores an entry in the temporary directory if it could not be written to the private one.
 func (c *server) save(r request, body []byte, why error) (response, error) {
 	if c.spare == "" {
 		dir, err := os.MkdirTemp("", "gocache-")
@@ -180,8 +178,7 @@ func (c *server) save(r request, body []byte, why error) (response, error) {
 	return a, err
 }
 
-// storeOutput writes the output, then the entry that names it, each whole or not at
-// all.
+// storeOutput writes the output, then the entry that names it, each atomically.
 func storeOutput(r request, body []byte, dir string, now time.Time) (response, error) {
 	if len(r.ActionID) == 0 || len(r.OutputID) == 0 {
 		return response{}, errors.New("put without an action or an output")
@@ -203,8 +200,7 @@ func storeOutput(r request, body []byte, dir string, now time.Time) (response, e
 	return response{DiskPath: path, Size: r.BodySize}, nil
 }
 
-// entry returns where the go command keeps an entry of a kind: "a" for an
-// action, "d" for data.
+// entry returns the path of the go command's entry of a kind: "a" for an action, "d" for data.
 func entry(dir, id, kind string) string {
 	return filepath.Join(dir, id[:min(2, len(id))], id+"-"+kind)
 }
@@ -228,8 +224,8 @@ func write(path string, data []byte) error {
 	return nil
 }
 
-// Program returns the value of GOCACHEPROG that serves these directories by
-// the program at exe, whose subcommand gocache must call [Cache.Serve].
+// Program returns the value of GOCACHEPROG that serves these directories with the program at exe,
+// whose subcommand gocache must call [Cache.Serve].
 func Program(exe, own string, shared ...string) string {
 	words := []string{quote(exe), "gocache", quote("--own=" + own)}
 	for _, dir := range shared {
@@ -238,8 +234,7 @@ func Program(exe, own string, shared ...string) string {
 	return strings.Join(words, " ")
 }
 
-// quote writes a word as the go command splits it: in single or double
-// quotes, without escapes.
+// quote quotes a word for the go command's splitting: in single or double quotes, without escapes.
 func quote(word string) string {
 	switch {
 	case !strings.ContainsAny(word, " \t'\""):

@@ -12,22 +12,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Version of what a hook reads. It grows when a field changes its meaning or
-// goes; new fields do not count.
+// Version is the version of a hook's input. It grows when a field changes its meaning or is
+// removed, but not with new fields.
 const Version = 1
 
-// maxEvent is the longest event that is read from a file.
+// maxEvent limits the size of an event that is read from a file.
 const maxEvent = 1 << 20
 
-// Event is what a hook reads on standard input, as one line of JSON. A field
-// that the point has nothing for is left out.
+// Event is a hook's input: one line of JSON on standard input. Fields that do not apply to the
+// hook point are left out.
 type Event struct {
 	Version int             `json:"version"`
 	Point   nexus.HookPoint `json:"hook_event_name"`
-	Hook    string          `json:"hook"` // its name in the configuration
-	Dir     string          `json:"cwd"`  // the repository, in which it runs
+	Hook    string          `json:"hook"` // name in the configuration
+	Dir     string          `json:"cwd"`  // the repository, which is its working directory
 	Run     nexus.RunID     `json:"run"`
-	Seq     int64           `json:"seq,omitzero"` // of the fact in the journal; the same when it is delivered again
+	Seq     int64           `json:"seq,omitzero"` // of the event in the journal; the same when delivered again
 	At      time.Time       `json:"at,omitzero"`
 
 	Goal    string          `json:"goal,omitzero"`
@@ -44,20 +44,19 @@ type Event struct {
 	Passed  bool            `json:"passed,omitzero"`
 	Review  string          `json:"review,omitzero"` // approved or rejected
 	ID      string          `json:"id,omitzero"`     // of the question
-	Text    string          `json:"text,omitzero"`   // of the question, or what an alert is about
+	Text    string          `json:"text,omitzero"`   // of the question or the alert
 	Percent int             `json:"percent,omitzero"`
 	Alert   nexus.AlertKind `json:"alert,omitzero"`
 	Reason  string          `json:"reason,omitzero"`
 	Commit  string          `json:"commit,omitzero"`
-	Base    string          `json:"base,omitzero"` // commit that the run started from
+	Base    string          `json:"base,omitzero"` // commit from which the run started
 	Branch  string          `json:"branch,omitzero"`
-	Target  string          `json:"target,omitzero"` // branch that moves too
+	Target  string          `json:"target,omitzero"` // branch that moves, too
 	Tree    string          `json:"tree,omitzero"`   // directory with the files of the commit
-	Files   []string        `json:"files,omitempty"` // that differ from base
+	Files   []string        `json:"files,omitempty"` // files that differ from base
 }
 
-// environ returns the event's variables; own is the directory that is the
-// hook's to write.
+// environ returns the event as environment variables; own is the hook's writable directory.
 func (e Event) environ(own string) []string {
 	all := []string{
 		"NEXUS_HOOK=" + e.Hook, "NEXUS_HOOK_DIR=" + own, "NEXUS_HOOK_POINT=" + string(e.Point), "NEXUS_HOOK_RUN=" + string(e.Run),
@@ -81,8 +80,8 @@ func (e Event) environ(own string) []string {
 	return all
 }
 
-// ParseEvent reads an event that somebody wrote down for a test. It has no
-// unknown fields, and nothing follows it.
+// ParseEvent parses an event that a person wrote for a test. Unknown fields and trailing data are
+// errors.
 func ParseEvent(data []byte) (Event, error) {
 	var e Event
 	if len(data) > maxEvent {
@@ -104,7 +103,7 @@ func ParseEvent(data []byte) (Event, error) {
 	return e, nil
 }
 
-// Sample returns an event such as a point has.
+// Sample returns a sample event of a hook point.
 func Sample(p nexus.HookPoint, at time.Time) Event {
 	const branch = "nexus/260102-150405-abc"
 	e := Event{
@@ -141,7 +140,7 @@ func Sample(p nexus.HookPoint, at time.Time) Event {
 	return e
 }
 
-// task fills in what a sample says about a task.
+// task fills in the task of a sample.
 func (e *Event) task() {
 	if e.Point != nexus.HookTaskStart {
 		e.Attempt = "T1.1"

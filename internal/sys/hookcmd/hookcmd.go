@@ -1,11 +1,10 @@
-// Package hookcmd finds the hooks that people declared, and runs their
-// commands: an event on standard input, an exit code as the answer.
+// Package hookcmd finds the configured hooks and runs their commands, with an event on standard
+// input and an exit code as the answer.
 //
-// A command runs in the sandbox. It sees the repository, which it cannot
-// write, and has a directory of its own that it can, and no network. A hook of
-// the user's own may run outside of it. What the project's file declares, and
-// what runs outside of the sandbox, is run only while it is what somebody
-// agreed to, with the files of the repository that its command line names.
+// A command runs in the sandbox: it can read the repository, write only its own directory, and has
+// no network. A hook in the user's own settings may run outside of the sandbox. A hook of the
+// project's file, and any hook outside of the sandbox, runs only while it is unchanged since a
+// person agreed to it, including the files of the repository that its command line names.
 package hookcmd
 
 import (
@@ -30,19 +29,19 @@ import (
 )
 
 const (
-	usual   = 30 * time.Second // of a hook that has no timeout of its own
-	maxSaid = 1_000            // characters of standard error that are a reason
+	usual   = 30 * time.Second // timeout of a hook without one of its own
+	maxSaid = 1_000            // characters of standard error used as the reason
 )
 
-// Hook is a hook as somebody declared it.
+// Hook is a configured hook.
 type Hook struct {
 	Name string
 	config.Hook
-	Own bool // it is the user's, not the project's
+	Own bool // it belongs to the user, not to the project
 }
 
-// All returns the hooks that hold, in the order of their names. A hook that
-// cannot be run is an error: it may be there to refuse something.
+// All returns the active hooks, ordered by name. An invalid hook is an error: its purpose may be
+// to refuse something.
 func All(c config.Config, o config.Origins) ([]Hook, error) {
 	theirs := o.Projects(config.HookSection)
 	var all []Hook
@@ -59,7 +58,7 @@ func All(c config.Config, o config.Origins) ([]Hook, error) {
 	return all, nil
 }
 
-// check says why a hook cannot be used as it is declared.
+// check returns why a hook is invalid as declared, or "".
 func (h Hook) check() string {
 	switch {
 	case len(h.Command) == 0 || h.Command[0] == "":
@@ -77,26 +76,26 @@ func AtPoint(all []Hook, p nexus.HookPoint) []Hook {
 	return slices.DeleteFunc(slices.Clone(all), func(h Hook) bool { return !h.RunsAt(p) })
 }
 
-// RunsAt reports whether a hook is run at a point.
+// RunsAt reports whether a hook runs at a point.
 func (h Hook) RunsAt(p nexus.HookPoint) bool { return slices.Contains(h.On, string(p)) }
 
-// MayRefuse reports whether it is run at a point at which it may refuse.
+// MayRefuse reports whether it runs at a point at which hooks may refuse.
 func (h Hook) MayRefuse() bool {
 	return slices.ContainsFunc(h.On, func(p string) bool { return nexus.HookPoint(p).Refuses() })
 }
 
-// Observes reports whether it is run at a point at which it may not.
+// Observes reports whether it runs at a point at which hooks may not refuse.
 func (h Hook) Observes() bool {
 	return slices.ContainsFunc(h.On, func(p string) bool { return !nexus.HookPoint(p).Refuses() })
 }
 
-// IsUnsandboxed reports whether it is run outside of the sandbox.
+// IsUnsandboxed reports whether it runs outside of the sandbox.
 func (h Hook) IsUnsandboxed() bool { return h.Sandbox == "off" }
 
-// Limit is the time that it has.
+// Limit returns its timeout.
 func (h Hook) Limit() time.Duration { return cmp.Or(h.Timeout, usual) }
 
-// Item is what somebody has to agree to before it is run; nil: nothing.
+// Item returns the item that a person must agree to before the hook runs; nil: none.
 func (h Hook) Item(root *os.Root) *trust.Item {
 	files := trust.CommandFiles(root, "", h.Command)
 	return h.declared().Item("hook:"+h.Name, struct {
@@ -106,30 +105,29 @@ func (h Hook) Item(root *os.Root) *trust.Item {
 		Timeout string            `json:"timeout"`
 		Network []string          `json:"network,omitempty"`
 		Sandbox string            `json:"sandbox"`
-		Files   map[string]string `json:"files,omitempty"` // of the repository, by SHA-256
+		Files   map[string]string `json:"files,omitempty"` // of the repository, with SHA-256 sums
 	}{h.On, h.Command, h.Env, h.Limit().String(), h.Network, cmp.Or(h.Sandbox, "on"), files}, files)
 }
 
-// declared is the hook's command.
+// declared returns the hook's command.
 func (h Hook) declared() usercmd.Command {
 	return usercmd.Command{Args: h.Command, Env: h.Env, Network: h.Network, Own: h.Own, Free: h.IsUnsandboxed()}
 }
 
-// Outcome is how a hook ended.
+// Outcome describes how a hook ended.
 type Outcome struct {
 	State  nexus.HookState
-	Exit   int    // -1 when it was killed or not run
-	Why    string // the reason, for people; empty where it is ok
+	Exit   int    // -1 if it was killed or did not run
+	Why    string // reason, for people; empty if it succeeded
 	Took   time.Duration
 	Stdout string
 	Stderr string
 }
 
-// TrustState says how a hook stands.
+// TrustState returns the trust state of a hook.
 func (h Hook) TrustState(r *usercmd.Runner) (trust.State, error) { return r.TrustState(h.Item) }
 
-// HasProgram reports whether there is a program where the hook would run. It is not
-// run.
+// HasProgram reports whether the hook's program exists in its environment. The program is not run.
 func (h Hook) HasProgram(ctx context.Context, r *usercmd.Runner) (bool, error) {
 	box, c, err := h.command(r, Event{})
 	if err != nil {
@@ -140,8 +138,8 @@ func (h Hook) HasProgram(ctx context.Context, r *usercmd.Runner) (bool, error) {
 	return result.Exit == 0, err
 }
 
-// Run runs a hook with an event, and returns when it and everything that it
-// started is dead. An error means that ctx ended before.
+// Run runs a hook with an event, and returns when it and all processes that it started are dead.
+// It returns an error only if ctx ended before.
 func (h Hook) Run(ctx context.Context, r *usercmd.Runner, e Event) (Outcome, error) {
 	state, err := h.TrustState(r)
 	switch {
@@ -162,7 +160,7 @@ func (h Hook) Run(ctx context.Context, r *usercmd.Runner, e Event) (Outcome, err
 	return h.outcome(r, result, err), nil
 }
 
-// command returns what is run, and in which box.
+// command returns the hook's command and its sandbox.
 func (h Hook) command(r *usercmd.Runner, e Event) (*sandbox.Box, sandbox.Command, error) {
 	e.Version, e.Hook, e.Dir = Version, h.Name, r.Dir
 	data, err := json.Marshal(e)
@@ -179,10 +177,10 @@ func (h Hook) command(r *usercmd.Runner, e Event) (*sandbox.Box, sandbox.Command
 	return box, c, err
 }
 
-// killedBy is added to the number of a signal in the exit code of what it ended.
+// killedBy is added to a signal's number for the exit code of a killed process.
 const killedBy = 128
 
-// outcome says what the end of a command means.
+// outcome converts the result of a command.
 func (h Hook) outcome(r *usercmd.Runner, result sandbox.Result, err error) Outcome {
 	o := Outcome{Exit: result.Exit, Took: result.Duration, Stdout: r.Text(result.Stdout), Stderr: r.Text(result.Stderr)}
 	said := strings.TrimSpace(o.Stderr)

@@ -1,11 +1,10 @@
-// Package job runs commands in the background of an agent's work: a server, a
-// watcher, a long build. They run side by side in one box that is kept open
-// for them, so that they share its loopback network and one can speak to
-// another; so does every command that is run while the box is open. All of
-// them are dead when the box is closed, and when this process is.
+// Package job runs commands in the background of an agent's work: a server, a watcher, a long
+// build. They run side by side in one sandbox that is kept open for them, so that they share its
+// loopback network and can connect to each other; so does every other command that runs while the
+// sandbox is open. All of them are killed when the sandbox is closed or this process ends.
 //
-// In the box a shell waits for what to start and to stop, and says what has
-// ended. Each job writes its output to a pipe of its own, which is read here.
+// In the sandbox, a shell waits for commands to start and to stop jobs, and reports their ends.
+// Each job writes its output to a pipe of its own, which this package reads.
 package job
 
 import (
@@ -27,15 +26,15 @@ import (
 )
 
 const (
-	maxJobs    = 8       // at once
-	maxKept    = 1 << 20 // bytes of a job's output that wait to be read
+	maxJobs    = 8       // running at once
+	maxKept    = 1 << 20 // bytes of a job's unread output
 	grace      = 2 * time.Second
-	lastRead   = 2 * time.Second        // the longest wait for output when the box is gone
-	settleTime = 200 * time.Millisecond // what a command left behind may continue
+	lastRead   = 2 * time.Second        // limit for output after the end of the sandbox
+	settleTime = 200 * time.Millisecond // time for the output of processes that a command left running
 )
 
-// boxScript runs in the box. A job's shell is told to end and says so; one that
-// is killed cannot, so that is said for it.
+// boxScript is the shell script in the sandbox. On stop, a job's shell reports its own end; a
+// killed shell cannot, so the script reports it.
 const boxScript = `set -m
 while read -r verb id; do
 	p=p_$id
@@ -46,34 +45,34 @@ while read -r verb id; do
 	esac
 done 2>/dev/null`
 
-// Jobs are the background commands of one owner. It may be used by many
-// goroutines; Close must be called.
+// Jobs are the background commands of one owner. It may be used by many goroutines; Close must be
+// called.
 type Jobs struct {
 	run   func(context.Context, sandbox.Command) (sandbox.Result, error)
-	shell string // bash, in the box
+	shell string // path of bash in the sandbox
 
 	mu    sync.Mutex
 	room  *shellBox
-	jobs  []*Job         // all, also of rooms before
-	count map[string]int // jobs of each kind, ever
+	jobs  []*Job         // all, including those of earlier sandboxes
+	count map[string]int // number of all jobs of each kind so far
 }
 
-// New returns the jobs of an owner that has none. They run as run runs them,
-// which is [sandbox.Box.Run].
+// New returns the jobs of an owner, without any job. They run with run, which is
+// [sandbox.Box.Run].
 func New(shell string, run func(context.Context, sandbox.Command) (sandbox.Result, error)) *Jobs {
 	return &Jobs{run: run, shell: shell, count: map[string]int{}}
 }
 
-// shellBox is the box that is kept open.
+// shellBox is the open sandbox.
 type shellBox struct {
 	dir  string
 	in   *os.File
 	stop context.CancelCauseFunc
-	over chan struct{} // closed when everything in it is dead
-	err  error         // why it could not be; set before over is closed
+	over chan struct{} // closed when all its processes are dead
+	err  error         // reason of its end; set before over is closed
 
 	reading sync.WaitGroup // one for each pipe
-	said    []byte         // owned by who hears the box
+	said    []byte         // unparsed output of the shell; owned by the goroutine that reads it
 }
 
 // Job is one command.
@@ -83,14 +82,14 @@ type Job struct {
 	Began   time.Time
 
 	room   *shellBox
-	pipe   *os.File // our own end for writing, which keeps the other from ending
+	pipe   *os.File // our own writing end, which keeps the reading end open
 	heard  func([]byte)
 	exited chan struct{} // closed when the command has ended
-	ended  chan struct{} // closed when all of its output is read as well
+	ended  chan struct{} // closed when all of its output was read, too
 
 	mu    sync.Mutex
-	out   []byte // that nobody has read yet
-	lost  int64  // bytes before it
+	out   []byte // unread output
+	lost  int64  // dropped bytes before it
 	exit  int
 	err   error
 	fresh chan struct{} // closed at the next output
@@ -98,7 +97,7 @@ type Job struct {
 
 var (
 	errClosed = errors.New("the box was closed")
-	// errMany says that no more commands may run at once.
+	// errMany is returned if too many commands run at once.
 	errMany = fmt.Errorf("%d commands run in the background already; stop one first", maxJobs)
 )
 
@@ -109,7 +108,7 @@ func (j *Jobs) HasRunning() bool {
 	return j.countRunning() > 0
 }
 
-// countRunning counts; the caller has the lock.
+// countRunning counts the running jobs; the caller must hold the lock.
 func (j *Jobs) countRunning() int {
 	n := 0
 	for _, job := range j.jobs {
@@ -120,7 +119,7 @@ func (j *Jobs) countRunning() int {
 	return n
 }
 
-// Find returns a job, nil where none has that name.
+// Find returns a job, nil if there is none with that ID.
 func (j *Jobs) Find(id string) *Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -132,15 +131,15 @@ func (j *Jobs) Find(id string) *Job {
 	return nil
 }
 
-// All returns the jobs in the order that they were started in.
+// All returns the jobs in the order of their start.
 func (j *Jobs) All() []*Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return append([]*Job(nil), j.jobs...)
 }
 
-// Start runs a command of the shell's language. What c says beside it holds
-// for the box, and so only for the first job.
+// Start starts a shell command. The other fields of c apply to the sandbox, and therefore only to
+// the first job.
 func (j *Jobs) Start(ctx context.Context, c sandbox.Command, command string, now time.Time) (*Job, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -150,8 +149,8 @@ func (j *Jobs) Start(ctx context.Context, c sandbox.Command, command string, now
 	return j.start(ctx, c, "j", command, now, nil)
 }
 
-// Do runs a command beside the jobs and waits for its end, or until ctx ends.
-// What it leaves behind in its group is killed then.
+// Do runs a command beside the jobs and waits for its end, or until ctx ends. Processes that it
+// leaves in its group are killed then.
 func (j *Jobs) Do(ctx context.Context, c sandbox.Command, command string) (sandbox.Result, error) {
 	j.mu.Lock()
 	job, err := j.start(ctx, c, "c", command, time.Time{}, c.Heard)
@@ -176,14 +175,14 @@ func (j *Jobs) Do(ctx context.Context, c sandbox.Command, command string) (sandb
 	return r, err
 }
 
-// forget takes a job off the list.
+// forget removes a job from the list.
 func (j *Jobs) forget(job *Job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.jobs = slices.DeleteFunc(j.jobs, func(other *Job) bool { return other == job })
 }
 
-// start starts a job whose name begins with kind; the caller has the lock.
+// start starts a job whose ID begins with kind; the caller must hold the lock.
 func (j *Jobs) start(ctx context.Context, c sandbox.Command, kind, command string, now time.Time, heard func([]byte)) (*Job, error) {
 	if err := j.open(ctx, c); err != nil {
 		return nil, err
@@ -204,11 +203,11 @@ func (j *Jobs) start(ctx context.Context, c sandbox.Command, kind, command strin
 	return job, nil
 }
 
-// open opens the box unless it is; the caller has the lock.
+// open opens the sandbox unless it is open; the caller must hold the lock.
 func (j *Jobs) open(ctx context.Context, c sandbox.Command) error {
 	if j.room != nil {
 		select {
-		case <-j.room.over: // it died, or was killed: the next one is a new one
+		case <-j.room.over: // it died or was killed: open a new one
 			j.room.close()
 		default:
 			return nil
@@ -222,14 +221,14 @@ func (j *Jobs) open(ctx context.Context, c sandbox.Command) error {
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
-	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx)) // they outlive the call that starts them
+	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx)) // it outlives the call that opens it
 	r := &shellBox{dir: dir, in: in, stop: stop, over: make(chan struct{})}
 	c.Args, c.Stdin, c.Timeout, c.Merge, c.Cap = []string{j.shell, "-c", boxScript}, theirs, 0, false, 4096
 	c.Env = append(append([]string(nil), c.Env...), "NEXUS_ROOM="+dir, "NEXUS_SHELL="+j.shell)
 	c.Writable = append(append([]string(nil), c.Writable...), dir)
 	c.Heard = func(p []byte) { r.parseOutput(p, j.Find) }
 	j.room = r
-	go func() { // waited for in clear, by way of over
+	go func() { // close waits for it through the channel over
 		defer close(r.over)
 		var res sandbox.Result
 		res, r.err = j.run(ctx, c)
@@ -247,7 +246,7 @@ func (j *Jobs) open(ctx context.Context, c sandbox.Command) error {
 	return nil
 }
 
-// sendCommand gives the shell in the box something to do.
+// sendCommand sends a command to the shell in the sandbox.
 func (r *shellBox) sendCommand(verb, id string) error {
 	if _, err := fmt.Fprintf(r.in, "%s %s\n", verb, id); err != nil {
 		return fmt.Errorf("reach the box of background commands: %w", err)
@@ -255,13 +254,14 @@ func (r *shellBox) sendCommand(verb, id string) error {
 	return nil
 }
 
-// parseOutput takes what the shell in the box says: what ended, and how.
+// parseOutput parses the output of the shell in the sandbox: the ends of jobs with their exit
+// codes.
 func (r *shellBox) parseOutput(p []byte, find func(string) *Job) {
 	r.said = append(r.said, p...)
 	for {
 		line, rest, ok := bytes.Cut(r.said, []byte("\n"))
 		if !ok {
-			r.said = r.said[max(0, len(r.said)-100):] // a line of ours is short
+			r.said = r.said[max(0, len(r.said)-100):] // our lines are short
 			return
 		}
 		r.said = rest
@@ -274,16 +274,16 @@ func (r *shellBox) parseOutput(p []byte, find func(string) *Job) {
 	}
 }
 
-// close ends everything in the box and takes its directory away.
+// close kills all processes in the sandbox and removes its directory.
 func (r *shellBox) close() {
 	r.stop(errClosed)
 	_ = r.in.Close()
 	<-r.over
 	r.reading.Wait()
-	_ = os.RemoveAll(r.dir) // of pipes and scripts
+	_ = os.RemoveAll(r.dir) // pipes and scripts
 }
 
-// Close kills every job and everything that they started.
+// Close kills every job and all processes that they started.
 func (j *Jobs) Close() {
 	j.mu.Lock()
 	r := j.room
@@ -294,7 +294,7 @@ func (j *Jobs) Close() {
 	}
 }
 
-// start makes the job's script and pipe, and reads what comes.
+// start creates the job's script and pipe, and reads its output.
 func (job *Job) start() error {
 	base := filepath.Join(job.room.dir, job.ID)
 	if err := os.WriteFile(base+".sh", []byte(job.Command), 0o600); err != nil {
@@ -311,7 +311,7 @@ func (job *Job) start() error {
 		return errors.Join(err, out.Close())
 	}
 	job.room.reading.Add(1)
-	go func() { // ends when every writer has closed the pipe, or in close
+	go func() { // ends when all writers have closed the pipe, or in close
 		defer job.room.reading.Done()
 		_, _ = io.Copy(writer(job.addOutput), out)
 		_ = out.Close()
@@ -321,7 +321,7 @@ func (job *Job) start() error {
 	return nil
 }
 
-// stopReadingAtEnd gives up on output when the box is gone.
+// stopReadingAtEnd stops reading output after the sandbox has ended.
 func (job *Job) stopReadingAtEnd(out *os.File) {
 	select {
 	case <-job.ended:
@@ -339,7 +339,7 @@ func (w writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// addOutput takes output.
+// addOutput appends output.
 func (job *Job) addOutput(p []byte) {
 	job.mu.Lock()
 	job.out = append(job.out, p...)
@@ -355,7 +355,7 @@ func (job *Job) addOutput(p []byte) {
 	}
 }
 
-// end notes how the command ended, the first time that it is said.
+// end records how the command ended. Only the first call has an effect.
 func (job *Job) end(exit int, err error) {
 	job.mu.Lock()
 	pipe := job.pipe
@@ -365,7 +365,7 @@ func (job *Job) end(exit int, err error) {
 	}
 	job.mu.Unlock()
 	if pipe != nil {
-		_ = pipe.Close() // so that the output ends when the last writer is gone
+		_ = pipe.Close() // so that the output ends with the last writer
 		close(job.exited)
 	}
 }
@@ -377,16 +377,15 @@ func (job *Job) Running() bool {
 	return job.pipe != nil
 }
 
-// Exit returns how a command that has ended did: 128+n after signal n, -1
-// where the box was closed, with the reason.
+// Exit returns the exit code of a command that has ended: 128+n after signal n; -1, with the
+// reason, if the sandbox was closed.
 func (job *Job) Exit() (int, error) {
 	job.mu.Lock()
 	defer job.mu.Unlock()
 	return job.exit, job.err
 }
 
-// Read returns the output since it was read last, and how many bytes before it
-// are lost.
+// Read returns the output since the last call, and the number of dropped bytes before it.
 func (job *Job) Read() (out []byte, lost int64) {
 	job.mu.Lock()
 	defer job.mu.Unlock()
@@ -395,8 +394,7 @@ func (job *Job) Read() (out []byte, lost int64) {
 	return out, lost
 }
 
-// wait waits until the command has ended, or ctx ends. What it left behind may
-// continue.
+// wait waits until the command has ended, or ctx ends. Its leftover processes may continue.
 func (job *Job) wait(ctx context.Context) error {
 	select {
 	case <-job.exited:
@@ -406,22 +404,22 @@ func (job *Job) wait(ctx context.Context) error {
 	}
 }
 
-// drainOutput waits for the rest of the output of a command that has ended, and
-// kills what still holds it.
+// drainOutput waits for the rest of the output of a command that has ended, and kills the
+// processes that still have the pipe open.
 func (job *Job) drainOutput(ctx context.Context) {
 	for _, limit := range []time.Duration{settleTime, grace} {
 		wait, stop := context.WithTimeoutCause(ctx, limit, errClosed)
 		select {
 		case <-job.ended:
 		case <-wait.Done():
-			_ = job.room.sendCommand("kill", job.ID) // what does not hear it ends with the box
+			_ = job.room.sendCommand("kill", job.ID) // on failure, they end with the sandbox
 		}
 		stop()
 	}
 }
 
-// WaitForOutput waits until there is output that was not read, the job has ended and
-// what it said last had a moment to arrive, or ctx ends.
+// WaitForOutput waits until there is unread output, or the job has ended and its last output had a
+// moment to arrive, or ctx ends.
 func (job *Job) WaitForOutput(ctx context.Context) {
 	job.mu.Lock()
 	fresh, have := job.fresh, len(job.out) > 0
@@ -438,20 +436,20 @@ func (job *Job) WaitForOutput(ctx context.Context) {
 		select {
 		case <-fresh:
 		case <-job.ended:
-		case <-wait.Done(): // what it left behind may say nothing for long
+		case <-wait.Done(): // leftover processes may be silent for long
 		}
 	}
 }
 
-// Stop ends the command and what belongs to it, in a moment whether it wants
-// or not. What left its group continues until the box is closed.
+// Stop ends the command and its process group, by force after a moment. Processes that left the
+// group continue until the sandbox is closed.
 func (job *Job) Stop(ctx context.Context) error {
 	for _, verb := range []string{"term", "kill"} {
 		if !job.Running() {
 			break
 		}
 		if err := job.room.sendCommand(verb, job.ID); err != nil {
-			break // the box is gone, and so is the job
+			break // the sandbox is gone, and the job with it
 		}
 		limit, stop := context.WithTimeoutCause(ctx, grace, errClosed)
 		err := job.wait(limit)

@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Ask appends a request to a run. Any process may, at any time; the run's
-// conductor alone grants it.
+// Ask appends a request to a run. Any process may do that at any time; only the process that runs
+// the run acts on it.
 func (j *Journal) Ask(ctx context.Context, run nexus.RunID, r nexus.Request) (nexus.Event, error) {
 	known := func(ctx context.Context, tx *sql.Tx) error {
 		var one int
@@ -36,8 +36,7 @@ func (j *Journal) Ask(ctx context.Context, run nexus.RunID, r nexus.Request) (ne
 	return events[0], nil
 }
 
-// append records facts, and the blobs that wait for them, in one transaction,
-// if check agrees to it.
+// append records facts, and the pending blobs, in one transaction, if check returns no error.
 func (j *Journal) append(
 	ctx context.Context, run nexus.RunID, facts []nexus.Fact, check func(context.Context, *sql.Tx) error,
 ) ([]nexus.Event, error) {
@@ -71,7 +70,7 @@ func (j *Journal) append(
 	return events, nil
 }
 
-// row is an event as it is stored.
+// row is an event in its stored form.
 type row struct {
 	seq  int64
 	run  nexus.RunID
@@ -79,14 +78,14 @@ type row struct {
 	kind string
 	data string
 	hash []byte
-	fact nexus.Fact // what data says
+	fact nexus.Fact // the decoded data
 }
 
 func (r row) event() nexus.Event {
 	return nexus.Event{Seq: r.seq, Run: r.run, At: time.Unix(0, r.at).UTC(), Fact: r.fact, Hash: hexadecimal(r.hash)}
 }
 
-// hexadecimal writes a hash in one allocation.
+// hexadecimal encodes a hash with one allocation.
 func hexadecimal(hash []byte) string {
 	var text [2 * sha256.Size]byte
 	if len(hash) != sha256.Size {
@@ -96,8 +95,8 @@ func hexadecimal(hash []byte) string {
 	return string(text[:])
 }
 
-// encode writes the facts down, masked, and reads them again, so that who appends
-// them works with what all others read. What cannot be read back is refused.
+// encode encodes the facts, masked, and decodes them again, so that the caller gets the same
+// values as all readers. A fact that cannot be decoded is refused.
 func encode(run nexus.RunID, facts []nexus.Fact, mask func([]byte) []byte) ([]row, error) {
 	rows := make([]row, len(facts))
 	for i, f := range facts {
@@ -119,7 +118,7 @@ func encode(run nexus.RunID, facts []nexus.Fact, mask func([]byte) []byte) ([]ro
 	return rows, nil
 }
 
-// statements are what every append runs, prepared on the writing connection.
+// statements are the prepared statements of every append, on the writing connection.
 type statements struct{ lease, end, event, head, blob *sql.Stmt }
 
 func (s *statements) prepare(ctx context.Context, db *sql.DB) error {
@@ -133,7 +132,7 @@ func (s *statements) prepare(ctx context.Context, db *sql.DB) error {
 	return errors.Join(errs[:]...)
 }
 
-// end is the last event of a journal, by its head and by its events.
+// end describes the last event of a journal, once from its head row and once from its events.
 type end struct {
 	seq      int64
 	hash     []byte
@@ -141,7 +140,7 @@ type end struct {
 	lastHash []byte
 }
 
-// insert links the rows to the end of the chain, with the time of now.
+// insert appends the rows to the chain, with the current time.
 func (j *Journal) insert(ctx context.Context, tx *sql.Tx, rows []row) error {
 	at := j.now().UnixNano()
 	for i := range rows {
@@ -150,9 +149,8 @@ func (j *Journal) insert(ctx context.Context, tx *sql.Tx, rows []row) error {
 	return j.insertAs(ctx, tx, rows)
 }
 
-// insertAs links the rows to the end of the chain, with the times that they
-// have. It refuses to continue from an end that is not what the head says, which
-// would bury the damage.
+// insertAs appends the rows to the chain, with their own times. It refuses to continue after an
+// event that does not match the head, which would hide the damage.
 func (j *Journal) insertAs(ctx context.Context, tx *sql.Tx, rows []row) error {
 	var e end
 	last := tx.StmtContext(ctx, j.every.end).QueryRowContext(ctx) //nolint:sqlclosecheck // the end of the transaction closes it
@@ -203,13 +201,13 @@ func (c *chain) link(prev []byte, r row) []byte {
 	return c.sum.Sum(nil)
 }
 
-// ErrBroken says that this process writes no more to a journal, however often
-// it tries: it failed to before, and what is on the disk is not known.
+// ErrBroken is returned for all further writes of this process to a journal after a write failed,
+// because the state of the disk is unknown then.
 var ErrBroken = errors.New("refused after an earlier failure")
 
-// change runs f in one durable transaction. Once begun it is not cancelled,
-// so that its outcome is known. A [nexus.Error] from f refuses the change and
-// leaves all as it was; any other failure ends writing for good.
+// change runs f in one durable transaction. Once started it is not cancelled, so that its result
+// is known. A [nexus.Error] from f refuses the change and leaves the journal unchanged; any other
+// failure ends writing for good.
 func (j *Journal) change(ctx context.Context, doing string, f func(context.Context, *sql.Tx) error) error {
 	if j.write == nil {
 		return &nexus.Error{
@@ -240,13 +238,13 @@ func (j *Journal) change(ctx context.Context, doing string, f func(context.Conte
 		j.broken = err
 	}
 	if err == nil {
-		err = j.CheckFile() // it may have gone meanwhile
+		err = j.CheckFile() // the file may have been removed meanwhile
 	}
 	return j.explain(doing, err)
 }
 
-// transact runs f in a transaction. Broken means that storage failed, not
-// that f or another process was against it.
+// transact runs f in a transaction. The result broken means that storage failed, rather than that
+// f or another process refused it.
 func (j *Journal) transact(ctx context.Context, f func(context.Context, *sql.Tx) error) (broken bool, err error) {
 	tx, err := j.write.BeginTx(ctx, nil)
 	if err != nil {
@@ -261,7 +259,7 @@ func (j *Journal) transact(ctx context.Context, f func(context.Context, *sql.Tx)
 	return err != nil, err
 }
 
-// notifyFollowers tells followers in this process that there is more to read.
+// notifyFollowers notifies the followers in this process about new events.
 func (j *Journal) notifyFollowers() {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -14,9 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Backup writes the journal as it is at one moment to a new file at path, in
-// one piece and without a log beside it. The file gets its name when it is
-// whole and synced. It fails where path exists.
+// Backup writes a snapshot of the journal to a new file at path, complete and without a log file.
+// The file gets its name when it is complete and synced. It fails if path exists.
 func (j *Journal) Backup(ctx context.Context, path string) error {
 	if err := checkVacant(path); err != nil {
 		return err
@@ -25,7 +24,7 @@ func (j *Journal) Backup(ctx context.Context, path string) error {
 	if err := remove(part); err != nil {
 		return j.explain("back up journal", err)
 	}
-	db, err := sql.Open("sqlite", dsn(j.path, "mode=ro")) // the readers' own connections may not even write elsewhere
+	db, err := sql.Open("sqlite", dsn(j.path, "mode=ro")) // the reader connections may not even write elsewhere
 	if err != nil {
 		return j.explain("back up journal", err)
 	}
@@ -39,13 +38,12 @@ func (j *Journal) Backup(ctx context.Context, path string) error {
 	return explain(path, "back up journal to", syncAndRename(part, path))
 }
 
-// Salvage writes what is good of a damaged journal to a new journal at path:
-// all events before the first bad one, the blobs that are what their hashes
-// say, and the fences of leases, which only grow. Nobody holds a lease in the
-// new journal. The report is of this journal, which stays as it is.
+// Salvage writes the undamaged part of a journal to a new journal at path: all events before the
+// first damaged one, the blobs that match their hashes, and the fences of leases, which must only
+// grow. The new journal has no held leases. The report is about this journal, which is unchanged.
 //
-// An event that is as it was written and that this program does not know is
-// no damage: Salvage refuses with [nexus.CodeJournalNewer].
+// An undamaged event of an unknown kind is no damage: Salvage then refuses with
+// [nexus.CodeJournalNewer].
 func (j *Journal) Salvage(ctx context.Context, path string) (Report, error) {
 	r, err := j.Verify(ctx)
 	if err != nil {
@@ -66,7 +64,7 @@ func (j *Journal) Salvage(ctx context.Context, path string) (Report, error) {
 	return r, nil
 }
 
-// salvageTo makes the new journal with the first events.
+// salvageTo creates the new journal with the first events.
 func (j *Journal) salvageTo(ctx context.Context, path string, events int64) error {
 	to, err := Open(ctx, path, Options{Now: j.now})
 	if err != nil {
@@ -79,8 +77,8 @@ func (j *Journal) salvageTo(ctx context.Context, path string, events int64) erro
 	return errors.Join(err, to.Close())
 }
 
-// salvage copies the first events, the leases and the sound blobs. What can
-// no longer be read of leases and blobs is left out.
+// salvage copies the first events, the leases and the undamaged blobs. Unreadable leases and blobs
+// are left out.
 func (j *Journal) salvage(ctx context.Context, tx *sql.Tx, events int64) error {
 	prev := make([]byte, 32)
 	var last int64
@@ -129,7 +127,7 @@ func (j *Journal) salvage(ctx context.Context, tx *sql.Tx, events int64) error {
 	return nil
 }
 
-// copied hands each row of a query over.
+// copied calls row for each row of a query.
 func (j *Journal) copied(ctx context.Context, query string, args []any, row func(*sql.Rows) error) error {
 	found, err := j.read.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -144,10 +142,10 @@ func (j *Journal) copied(ctx context.Context, query string, args []any, row func
 	return found.Err()
 }
 
-// Replace puts the closed journal at with in the place of the one at path,
-// which is kept at aside. A kill at any point leaves one of the two at path,
-// whole. It refuses with [nexus.CodeRunHeld] while any process has the journal
-// at path open, and where aside exists. There need be nothing at path.
+// Replace replaces the journal at path by the closed journal at with, and keeps the old one at
+// aside. A kill at any point leaves one of the two complete at path. It refuses with
+// [nexus.CodeRunHeld] while any process has the journal at path open, and if aside exists. There
+// may be no file at path.
 func Replace(ctx context.Context, path, with, aside string) error {
 	if err := checkVacant(aside); err != nil {
 		return err
@@ -156,7 +154,7 @@ func Replace(ctx context.Context, path, with, aside string) error {
 	case err == nil:
 		switch err := removeLog(ctx, path); {
 		case err == nil:
-		case errors.Is(err, &nexus.Error{Code: nexus.CodeJournalCorrupt}): // nobody can work with it: the log is kept as it is
+		case errors.Is(err, &nexus.Error{Code: nexus.CodeJournalCorrupt}): // no process can work with it: its log is kept unchanged
 			if err := os.Rename(path+"-wal", aside+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return explain(path, "keep the log of journal", err)
 			}
@@ -172,9 +170,9 @@ func Replace(ctx context.Context, path, with, aside string) error {
 	return explain(path, "replace journal", syncAndRename(with, path))
 }
 
-// removeLog brings the log beside a journal into it and removes the log, which
-// SQLite does only for somebody who is alone with the file. A log that would
-// stay would be applied to whatever takes the journal's name.
+// removeLog merges the log beside a journal into it and removes the log. SQLite does that only for
+// a process that is alone with the file. A remaining log would be applied to any new file with the
+// journal's name.
 func removeLog(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", "file:"+escape(path)+"?_pragma=busy_timeout(500)")
 	if err != nil {
@@ -196,7 +194,7 @@ func removeLog(ctx context.Context, path string) error {
 	}
 }
 
-// checkVacant refuses a path where something is.
+// checkVacant returns an error if a path exists.
 func checkVacant(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
@@ -211,7 +209,7 @@ func checkVacant(path string) error {
 	}
 }
 
-// syncAndRename syncs a file and gives it its name.
+// syncAndRename syncs a file and renames it.
 func syncAndRename(from, to string) error {
 	f, err := os.Open(from) //nolint:gosec // a path of our own
 	if err != nil {

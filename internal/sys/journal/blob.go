@@ -15,35 +15,35 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// BlobStore keeps transcripts, logs and diffs under the hash of their content,
-// so that a fact can name one and it can never change.
+// BlobStore stores transcripts, logs and diffs under the hash of their content, so that a fact can
+// refer to one and it can never change.
 //
-// A small blob goes on the shelf of the journal, if the store has one, and is
-// written together with the facts. The others are files: the blob with the
-// SHA-256 abcdef... is the file ab/cdef... in the store's directory. It gets its
-// name only when it is whole and synced, so whatever process dies when, what is
-// found under a name is the whole blob or the disk is damaged. Many goroutines
-// and processes may use a store.
+// A small blob is stored in the journal, if the store has one, and is written together with the
+// facts. The others are files: the blob with the SHA-256 abcdef... is the file ab/cdef... in the
+// store's directory. A file gets its name only when it is complete and synced. So whenever a
+// process dies, a file under such a name is the complete blob, unless the disk is damaged. Many
+// goroutines and processes may use a store.
 type BlobStore struct {
 	dir   string
 	shelf SmallBlobStore      // may be nil
 	mask  func([]byte) []byte // may be nil
 
 	mu    sync.Mutex
-	ready map[string]bool // subdirectories whose own entry is on the disk; guarded by mu
+	ready map[string]bool // subdirectories whose own entry is synced; guarded by mu
 }
 
-// small is the size of the largest blob that goes on a shelf, in bytes.
+// small is the size up to which a blob is stored in the journal, in bytes.
 const small = 32 << 10
 
-// SmallBlobStore keeps small blobs, durable no later than whatever names them.
+// SmallBlobStore stores small blobs. They must be durable no later than an event that refers to
+// them.
 type SmallBlobStore interface {
 	Shelve(hash string, data []byte)
-	// Shelved returns nil where there is no such blob.
+	// Shelved returns nil if there is no such blob.
 	Shelved(hash string) ([]byte, error)
 }
 
-// OpenBlobs opens the store in dir and creates the directory if need be.
+// OpenBlobs opens the store in dir and creates the directory if necessary.
 func OpenBlobs(dir string) (*BlobStore, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, explainBlob(dir, "open blob store", err)
@@ -54,23 +54,22 @@ func OpenBlobs(dir string) (*BlobStore, error) {
 	return &BlobStore{dir: dir, ready: map[string]bool{}}, nil
 }
 
-// With makes the store put small blobs on a shelf. Files that are there stay in
-// reach.
+// With returns the store with small blobs in shelf. Existing files remain readable.
 func (s *BlobStore) With(shelf SmallBlobStore) *BlobStore {
 	s.shelf = shelf
 	return s
 }
 
-// Masked makes the store keep what mask makes of a blob in its place. The hash
-// is that of what is kept.
+// Masked returns a store that stores the result of mask instead of each blob. The hash is that of
+// the stored bytes.
 func (s *BlobStore) Masked(mask func([]byte) []byte) *BlobStore {
 	s.mask = mask
 	return s
 }
 
-// Put keeps data and returns its hash. When it returns the blob is durable,
-// or, on a shelf, will be no later than the next event of its journal. Putting
-// what is there already is cheap and changes nothing.
+// Put stores data and returns its hash. On return the blob is durable or, if it is small, will be
+// durable no later than the next event of its journal. Storing an existing blob is cheap and
+// changes nothing.
 func (s *BlobStore) Put(data []byte) (hash string, err error) {
 	hashes, err := s.PutAll(data)
 	if err != nil {
@@ -79,8 +78,7 @@ func (s *BlobStore) Put(data []byte) (hash string, err error) {
 	return hashes[0], nil
 }
 
-// PutAll keeps many blobs and returns their hashes in order. It syncs each
-// directory once.
+// PutAll stores many blobs and returns their hashes in order. It syncs each directory once.
 func (s *BlobStore) PutAll(data ...[]byte) (hashes []string, err error) {
 	hashes = make([]string, len(data))
 	var dirs []string
@@ -110,8 +108,8 @@ func (s *BlobStore) PutAll(data ...[]byte) (hashes []string, err error) {
 	return hashes, nil
 }
 
-// write makes the blob's file, and its directory, unless it is there. A name
-// that is there is whole: a file gets it only after it was synced.
+// write writes the blob's file, and its directory, unless it exists. An existing file is complete:
+// it gets its name only after it was synced.
 func (s *BlobStore) write(path string, data []byte) error {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
 		return nil
@@ -126,7 +124,7 @@ func (s *BlobStore) write(path string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	if err == nil {
-		err = f.Sync() // a failed sync is never tried again: the file is thrown away
+		err = f.Sync() // a failed sync is never repeated: the file is discarded
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
@@ -137,9 +135,8 @@ func (s *BlobStore) write(path string, data []byte) error {
 	return nil
 }
 
-// settle makes names last. Those that were found are synced too: another
-// process may have given them a moment ago. A directory's own name comes
-// last, when there is least left to write, and once per process.
+// settle makes names durable. Existing files are synced too: another process may have created them
+// a moment ago. A directory's own name is last, once per process, when the least is left to write.
 func (s *BlobStore) settle(dirs []string) error {
 	s.mu.Lock()
 	known := !slices.ContainsFunc(dirs, func(dir string) bool { return !s.ready[dir] })
@@ -163,8 +160,8 @@ func (s *BlobStore) settle(dirs []string) error {
 	return nil
 }
 
-// Get returns the blob with a hash. A missing one is [nexus.CodeNotFound]; one
-// that is not what was put is [nexus.CodeStorage].
+// Get returns the blob with a hash. A missing one is [nexus.CodeNotFound]; one that does not match
+// its hash is [nexus.CodeStorage].
 func (s *BlobStore) Get(hash string) ([]byte, error) {
 	if !valid(hash) {
 		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%.80q is not the hash of a blob", hash)}
@@ -188,7 +185,7 @@ func (s *BlobStore) Get(hash string) ([]byte, error) {
 	return data, nil
 }
 
-// find looks on the shelf, then for the file.
+// find returns the blob from the journal or, if it is not there, from its file.
 func (s *BlobStore) find(hash string) ([]byte, error) {
 	if s.shelf != nil {
 		if data, err := s.shelf.Shelved(hash); data != nil || err != nil {
@@ -205,8 +202,7 @@ func sum(data []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// valid reports whether hash could name a blob, so that nothing else ever
-// becomes a path.
+// valid reports whether hash is a valid hash, so that no other text ever becomes a path.
 func valid(hash string) bool {
 	for _, c := range []byte(hash) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
@@ -216,7 +212,7 @@ func valid(hash string) bool {
 	return len(hash) == hex.EncodedLen(sha256.Size)
 }
 
-// syncDir makes the entries of one directory last.
+// syncDir makes the entries of one directory durable.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -225,7 +221,7 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// explainBlob says what a person can do about an error of the system.
+// explainBlob adds the next step to a system error.
 func explainBlob(dir, doing string, err error) error {
 	e := &nexus.Error{Code: nexus.CodeStorage, Message: doing + " " + dir, Cause: err}
 	e.Hint = fmt.Sprintf("Check the disk that holds %s, then run nexus resume.", dir)

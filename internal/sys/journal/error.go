@@ -19,25 +19,25 @@ import (
 const keep = "nexus journal verify says where the damage starts. nexus journal repair keeps every event before it " +
 	"and a copy of the damaged file; nexus journal restore replaces the journal with a backup."
 
-// lost is for a file of which not even a part can be read as a journal.
+// lost is the hint for a file of which no part can be read as a journal.
 const lost = "No event of it can be read, so nexus journal repair cannot help. nexus journal restore replaces the journal with a backup. " +
 	"If there is none, move the file away: branches and commits stay in git, and only the record of earlier runs is gone."
 
-// corrupt says that what is at path is not a sound journal.
+// corrupt returns the error for a file that is not an undamaged journal.
 func corrupt(path, why string) error {
 	return &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("journal %s %s", path, why), Hint: keep}
 }
 
-// noJournal says that what is at path holds no event at all.
+// noJournal returns the error for a path without any event.
 func noJournal(path, why string) error {
 	return &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("journal %s %s", path, why), Hint: lost}
 }
 
-// ErrGone says that the file of a journal is not there any more: no further try will find it.
+// ErrGone is returned if the file of a journal no longer exists: retries will not find it.
 var ErrGone = errors.New("it is gone")
 
-// CheckFile says that the file that was opened is not at its path any more, nil where it is: what
-// is open of it can still be read, and would be shown for ever, and what is written to it is lost.
+// CheckFile returns an error if the opened file is no longer at its path. The open file could
+// still be read, so readers would show it forever, and writes to it would be lost.
 func (j *Journal) CheckFile() error {
 	info, err := os.Stat(j.path)
 	e := &nexus.Error{Code: nexus.CodeStorage, Message: "journal " + j.path}
@@ -54,7 +54,8 @@ func (j *Journal) CheckFile() error {
 	return e
 }
 
-// explain is explain of the journal's file, which may have gone since it was opened.
+// explain is the function explain for the journal's file, which may have been removed since it was
+// opened.
 func (j *Journal) explain(doing string, err error) error {
 	if primary(err) == sqlite3.SQLITE_CANTOPEN {
 		if gone := j.CheckFile(); gone != nil {
@@ -64,8 +65,8 @@ func (j *Journal) explain(doing string, err error) error {
 	return explain(j.path, doing, err)
 }
 
-// explain turns what SQLite or the system said into what a person can do
-// about it. An error that already says so passes as it is.
+// explain converts an error of SQLite or the system to one with the next step for a person. An
+// error that already has one is returned unchanged.
 func explain(path, doing string, err error) error {
 	if err == nil {
 		return nil
@@ -96,12 +97,12 @@ func explain(path, doing string, err error) error {
 	return e
 }
 
-// busy reports whether another process has what was wanted.
+// busy reports whether another process holds the needed lock.
 func busy(err error) bool {
 	return primary(err) == sqlite3.SQLITE_BUSY || primary(err) == sqlite3.SQLITE_LOCKED
 }
 
-// classify returns the kind of a failure of the journal in dir.
+// classify returns the code for a failure of the journal in dir.
 func classify(dir string, err error) nexus.Code {
 	switch primary(err) {
 	case sqlite3.SQLITE_FULL:
@@ -120,7 +121,7 @@ func classify(dir string, err error) nexus.Code {
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
 		return nexus.CodeReadOnly
 	}
-	if primary(err) != 0 { // SQLite does not say why the system refused
+	if primary(err) != 0 { // SQLite does not report the system's reason
 		switch full, readOnly := disk.Room(dir); {
 		case readOnly:
 			return nexus.CodeReadOnly
@@ -131,7 +132,7 @@ func classify(dir string, err error) nexus.Code {
 	return nexus.CodeStorage
 }
 
-// extended returns SQLite's own code for an error, 0 without one.
+// extended returns SQLite's extended code of an error, or 0.
 func extended(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code()
@@ -141,7 +142,7 @@ func extended(err error) int {
 
 func primary(err error) int { return extended(err) & 0xff }
 
-// cannotWrite reports whether SQLite wanted to write where it cannot.
+// cannotWrite reports whether SQLite failed because it could not write.
 func cannotWrite(err error) bool {
 	switch primary(err) {
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:

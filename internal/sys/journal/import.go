@@ -11,19 +11,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// PortableEvent is an event of a journal elsewhere.
+// PortableEvent is an event of another journal.
 type PortableEvent struct {
-	Seq  int64 // there
+	Seq  int64 // number in that journal
 	At   time.Time
 	Kind string
 	Data []byte // the fact as JSON
 }
 
-// ImportRun appends the events of a run that was conducted elsewhere, all or none,
-// with the times that they have and numbers of this journal; what they say of
-// one another's numbers is changed with them. It refuses a run that is here
-// already, events that are not in the order of their numbers, and facts that this
-// program does not know. Blobs that wait on the shelf become durable with it.
+// ImportRun appends the events of a run from another journal, all or none, with their own times
+// and numbers of this journal; references between their numbers are changed accordingly. It
+// refuses a run that exists here, events out of order, and facts of unknown kinds. Pending small
+// blobs become durable with it.
 func (j *Journal) ImportRun(ctx context.Context, run nexus.RunID, events []PortableEvent) error {
 	rows := make([]row, len(events))
 	for i, e := range events {
@@ -72,8 +71,8 @@ func (j *Journal) ImportRun(ctx context.Context, run nexus.RunID, events []Porta
 	return nil
 }
 
-// upTo returns how many of the events come up to a number. It may be that of
-// an event of another run there: who went back to it went back to the one before.
+// upTo returns the count of events up to a number. The number may belong to an event of another
+// run there: a reset to it is a reset to the event before it.
 func upTo(events []PortableEvent, seq int64) int64 {
 	n, found := slices.BinarySearchFunc(events, seq, func(e PortableEvent, seq int64) int { return cmp.Compare(e.Seq, seq) })
 	if found {
@@ -82,7 +81,7 @@ func upTo(events []PortableEvent, seq int64) int64 {
 	return int64(n)
 }
 
-// renumber changes the numbers of events in a row that has some.
+// renumber changes the event numbers in the fact of a row, if it has any.
 func (r *row) renumber(seq func(int64) int64) error {
 	changed := false
 	f := nexus.Renumbered(r.fact, func(n int64) int64 { changed = true; return seq(n) })

@@ -1,25 +1,20 @@
-// Package journal keeps what happened: every fact of every run in one
-// append-only SQLite file that many processes read and write.
+// Package journal stores every fact of every run in one append-only SQLite file that many
+// processes read and write.
 //
-// An append is durable when it returns. Events are numbered from 1 without
-// gaps, and a number is a cursor everywhere. Each event carries a hash over
-// the one before it, so that a changed, missing or cut-off event is found
-// when it is read, before anything is appended after it, and by
-// [Journal.Verify].
+// An append is durable when it returns. Events are numbered from 1 without gaps, and a number is a
+// cursor everywhere. Each event has a hash over the one before it, so that a changed, missing or
+// cut-off event is detected when it is read, before any append after it, and by [Journal.Verify].
 //
-// SQLite lets one process write at a time, and the number is given inside the
-// write, so events become visible in the order of their numbers: who has read
-// up to a number has missed nothing before it. That is all that
-// [Journal.Follow] needs.
+// SQLite lets one process write at a time, and the number is assigned inside the write, so events
+// become visible in the order of their numbers: a reader up to a number has missed nothing before
+// it. [Journal.Follow] relies only on that.
 //
-// A run has one writer, the holder of its lease. The lease's fence grows with
-// each holder, and an append with an old one is refused in the transaction
-// that would have made it. Only a request needs no lease. Small blobs lie in
-// the same file, see [Journal.Shelve].
+// A run has one writer, the holder of its lease. The lease's fence grows with each holder, and an
+// append with an old fence is refused in its own transaction. Only a request needs no lease. Small
+// blobs are in the same file, see [Journal.Shelve].
 //
-// When the disk fails a write, the open journal refuses all further ones:
-// after a failed sync nobody knows what the disk holds, and trying again
-// would report success for what is gone.
+// When the disk fails a write, the open journal refuses all further ones: after a failed sync the
+// state of the disk is unknown, and a retry would report success for lost data.
 package journal
 
 import (
@@ -42,38 +37,38 @@ const (
 	readers = 4
 )
 
-// Options say how a journal is opened.
+// Options are the options of [Open].
 type Options struct {
-	Now      func() time.Time    // stamps events and ends leases; required
-	ReadOnly bool                // never write, nor create or migrate
-	Mask     func([]byte) []byte // takes keys out of the JSON of facts before they are recorded; may be nil
-	Poll     time.Duration       // how often Follow looks for events of other processes; 0 means 40 ms
+	Now      func() time.Time    // time of events and of lease checks; required
+	ReadOnly bool                // never write, create or migrate
+	Mask     func([]byte) []byte // removes keys from the JSON of facts before they are recorded; may be nil
+	Poll     time.Duration       // interval at which Follow checks for events of other processes; 0 means 40 ms
 }
 
 // Journal is an open journal. Many goroutines may use it.
 type Journal struct {
 	path string
-	file fs.FileInfo // that was opened
+	file fs.FileInfo // the opened file
 	now  func() time.Time
 	mask func([]byte) []byte // may be nil
 	poll time.Duration
 	here place
 
 	read  *sql.DB
-	write *sql.DB // one connection; nil when opened for reading only
+	write *sql.DB // one connection; nil if read-only
 	every statements
 
-	turn   chan struct{} // filled by the goroutine that writes
-	broken error         // why nothing is appended any more; owned by who has the turn
+	turn   chan struct{} // a lock: filled by the writing goroutine
+	broken error         // why appends are refused; owned by the holder of turn
 
-	mu    sync.Mutex        // guards what follows
-	grown chan struct{}     // closed when this process appended
-	shelf map[string][]byte // blobs by hash that wait for the next event
+	mu    sync.Mutex        // guards the fields below
+	grown chan struct{}     // closed at the next append of this process
+	shelf map[string][]byte // blobs by hash that are written with the next event
 }
 
-// Open opens the journal at path. Without ReadOnly it creates what is missing,
-// directories included, and brings an older schema up to date. It does not
-// read the events: damage shows when they are read, see [Journal.Verify].
+// Open opens the journal at path. Without ReadOnly it creates missing files and directories, and
+// migrates an older schema. It does not read the events: damage is found when they are read, see
+// [Journal.Verify].
 func Open(ctx context.Context, path string, o Options) (*Journal, error) {
 	if o.Now == nil {
 		return nil, &nexus.Error{Code: nexus.CodeInternal, Message: "open journal: no clock"}
@@ -98,7 +93,7 @@ func Open(ctx context.Context, path string, o Options) (*Journal, error) {
 	return j, nil
 }
 
-// find makes sure that there is a file at the path that can be a journal.
+// find makes sure that the file at the path exists and can be a journal.
 func (j *Journal) find(ctx context.Context, readOnly bool) error {
 	err := exists(j.path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +108,8 @@ func (j *Journal) find(ctx context.Context, readOnly bool) error {
 	return create(ctx, j.path)
 }
 
-// exists returns fs.ErrNotExist where a journal may be created. What is there
-// and cannot be a journal is said, and never written over.
+// exists returns fs.ErrNotExist if a journal may be created. A file that cannot be a journal is
+// another error, and is never overwritten.
 func exists(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -133,8 +128,7 @@ func exists(path string) error {
 	return nil
 }
 
-// connect opens the pools and checks that this program can work with what is
-// in the file.
+// connect opens the connection pools and checks that this program supports the file.
 func (j *Journal) connect(ctx context.Context, readOnly bool) error {
 	var err error
 	if readOnly {
@@ -162,9 +156,8 @@ func (j *Journal) connect(ctx context.Context, readOnly bool) error {
 	return nil
 }
 
-// openReadOnly opens the file without writing. On a disk that cannot be
-// written, or is full, SQLite has no place for the index of its log; if there is no log,
-// the file is whole and is read as it is.
+// openReadOnly opens the file without writing. On a full or read-only disk, SQLite cannot create
+// the index of its log; if there is no log, the file is complete and is read without one.
 func openReadOnly(ctx context.Context, path string) (*sql.DB, error) {
 	open := func(params ...string) (*sql.DB, error) {
 		db, err := sql.Open("sqlite", dsn(path, append(params, "mode=ro")...))
@@ -189,10 +182,10 @@ func openReadOnly(ctx context.Context, path string) (*sql.DB, error) {
 	return open("immutable=1")
 }
 
-// Close closes the journal. Leases stay as they are; see [Lease.Release].
+// Close closes the journal. Leases are unchanged; see [Lease.Release].
 func (j *Journal) Close() error {
 	var errs []error
-	for _, db := range []*sql.DB{j.read, j.write} { // the writer last: it folds the log into the file
+	for _, db := range []*sql.DB{j.read, j.write} { // the writer last: it merges the log into the file
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
@@ -200,22 +193,21 @@ func (j *Journal) Close() error {
 	return j.explain("close journal", errors.Join(errs...))
 }
 
-// there makes a connection fail where the file is not there any more, and not make an
-// empty one in its place.
+// there makes a connection fail if the file no longer exists, instead of creating an empty one.
 const there = "mode=rw"
 
-// dsn returns how SQLite is told to open a file.
+// dsn returns the SQLite URI of a file.
 func dsn(path string, params ...string) string {
 	return "file:" + escape(path) + "?" + strings.Join(append(params, "_pragma=busy_timeout(10000)"), "&")
 }
 
-// escape writes a path as SQLite's URIs have it.
+// escape escapes a path for SQLite's URIs.
 func escape(path string) string {
 	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }
 
-// writerDSN makes a commit last through a power cut: FULL syncs the log before
-// a commit returns.
+// writerDSN returns a URI with which commits survive a power cut: FULL syncs the log before a
+// commit returns.
 func writerDSN(path string, params ...string) string {
 	return dsn(path, append(params, "_txlock=immediate", "_pragma=synchronous(FULL)", "_pragma=journal_size_limit(16777216)")...)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Lease is the right to append the facts of one run. It is lost when another
-// process takes the run over, which it notices at its next append.
+// Lease is the right to append the facts of one run. It is lost when another process acquires it,
+// which its old holder notices at its next append.
 type Lease struct {
 	j     *Journal
 	run   nexus.RunID
@@ -21,8 +21,8 @@ type Lease struct {
 	fence int64
 }
 
-// place is where a process runs: process ids mean something only within one.
-// Boot and space are empty where the system does not tell.
+// place identifies where a process runs: process IDs are meaningful only within one. Boot and
+// space are empty if the system does not provide them.
 type place struct{ host, boot, space string }
 
 func (p place) String() string { return p.boot + " " + p.space }
@@ -39,7 +39,7 @@ func Self() nexus.Process {
 // holder is a row of the lease table.
 type holder struct {
 	fence   int64
-	process nexus.Process // PID 0 when nobody holds it
+	process nexus.Process // PID 0 for none
 	place   string
 	expires time.Time
 }
@@ -54,21 +54,21 @@ func scanHolder(row interface{ Scan(into ...any) error }) (holder, error) {
 	return h, err
 }
 
-// holds reports whether the lease is still somebody's: not released, not run
-// out, and its process not known to be dead.
+// holds reports whether the lease is still held: not released, not expired, and its process not
+// known to be dead.
 func (h holder) holds(here place, now time.Time) bool {
 	return h.process.PID != 0 && now.Before(h.expires) && !here.dead(h.process, h.place)
 }
 
-// dead reports whether a process that was at a place is certain to be gone.
-// What happens on another host or in another process namespace is not known.
+// dead reports whether a process of a place is certain to be dead. For another host or process
+// namespace, that is unknown.
 func (p place) dead(other nexus.Process, at string) bool {
 	if other.Host != p.host {
 		return false
 	}
 	boot, space, _ := strings.Cut(at, " ")
 	if boot != p.boot {
-		return boot != "" && p.boot != "" // the machine was started again
+		return boot != "" && p.boot != "" // the machine was restarted
 	}
 	if space != p.space {
 		return false
@@ -80,10 +80,9 @@ func (p place) dead(other nexus.Process, at string) bool {
 	return !running || start != other.Start && start != 0 && other.Start != 0
 }
 
-// Acquire takes the lease of a run for p, which need not have events yet. It
-// takes over at once from a process that is known to be dead, otherwise when
-// the lease has run out; until then it refuses with [nexus.CodeRunHeld]. The
-// lease runs out after ttl unless it is renewed.
+// Acquire acquires the lease of a run for p; the run may have no events yet. It replaces a holder
+// immediately if its process is known to be dead, otherwise after the lease has expired; until
+// then it refuses with [nexus.CodeRunHeld]. The lease expires after ttl unless it is renewed.
 func (j *Journal) Acquire(ctx context.Context, run nexus.RunID, p nexus.Process, ttl time.Duration) (*Lease, error) {
 	if run == "" || p.PID <= 0 || ttl <= 0 {
 		return nil, &nexus.Error{Code: nexus.CodeInternal, Message: fmt.Sprintf("acquire run %q for process %d and %s", run, p.PID, ttl)}
@@ -122,7 +121,7 @@ func leaseHeldError(run nexus.RunID, h holder) error {
 	}
 }
 
-// check refuses a transaction of a holder that is not the last one.
+// check refuses the transaction of a holder that has been replaced.
 func (l *Lease) check(ctx context.Context, tx *sql.Tx) error {
 	var ours bool
 	row := tx.StmtContext(ctx, l.j.every.lease).QueryRowContext(ctx, l.fence, string(l.run)) //nolint:sqlclosecheck // the end of the transaction closes it
@@ -143,14 +142,14 @@ func (l *Lease) check(ctx context.Context, tx *sql.Tx) error {
 // Fence returns the lease's number, which grows with each holder of the run.
 func (l *Lease) Fence() int64 { return l.fence }
 
-// Append records the facts durably and in order, all or none, and returns
-// them as any reader will see them. A lost lease is [nexus.CodeLeaseLost]. After
-// a failure of storage every further append is refused.
+// Append records the facts durably and in order, all or none, and returns the events in the form
+// that all readers get. A lost lease is [nexus.CodeLeaseLost]. After a failure of storage every
+// further append is refused.
 func (l *Lease) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
 	return l.j.append(ctx, l.run, facts, l.check)
 }
 
-// Renew lets the lease run for its full time from now.
+// Renew extends the lease to its full time from now.
 func (l *Lease) Renew(ctx context.Context) error {
 	return l.j.change(ctx, "renew lease in", func(ctx context.Context, tx *sql.Tx) error {
 		if err := l.check(ctx, tx); err != nil {
@@ -161,8 +160,7 @@ func (l *Lease) Renew(ctx context.Context) error {
 	})
 }
 
-// Release lets another process take the run. A lease that is lost, or was
-// released before, is left alone.
+// Release allows another process to acquire the lease. A lost or released lease is left unchanged.
 func (l *Lease) Release(ctx context.Context) error {
 	return l.j.change(ctx, "release lease in", func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "update lease set pid = 0 where run = ? and fence = ?", l.run, l.fence)

@@ -19,15 +19,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// oldestSQLite is the first version whose log cannot be reset by a checkpoint
-// while another connection writes, which lost commits.
+// oldestSQLite is the first version without a bug that lost commits: a checkpoint could reset the
+// log while another connection wrote.
 const oldestSQLite = "3.51.3"
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// create makes a journal under another name and moves it into place when it
-// is whole, so that a crash leaves either none or a good one.
+// create creates a journal under another name and renames it when it is complete, so that a crash
+// leaves either none or a good one.
 func create(ctx context.Context, path string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -55,7 +55,7 @@ func create(ctx context.Context, path string) (err error) {
 	return syncFile(filepath.Dir(path))
 }
 
-// build makes an empty journal at path and syncs it.
+// build creates an empty journal at path and syncs it.
 func build(ctx context.Context, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -82,8 +82,8 @@ func build(ctx context.Context, path string) error {
 	return syncFile(path)
 }
 
-// emptyLog brings all of the log into the file, so that the file alone is the journal. Closing
-// does that, too, but does not say where it failed.
+// emptyLog merges the whole log into the file, so that the file alone is the journal. Closing does
+// that, too, but does not report failures.
 func emptyLog(ctx context.Context, db *sql.DB) error {
 	var busy bool
 	var left, moved int
@@ -96,7 +96,7 @@ func emptyLog(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// lock keeps other processes from creating or migrating the journal.
+// lock prevents other processes from creating or migrating the journal.
 func lock(ctx context.Context, path string) (unlock func() error, err error) {
 	l := flock.New(path+".lock", flock.SetPermissions(0o600))
 	if _, err := l.TryLockContext(ctx, 10*time.Millisecond); err != nil {
@@ -113,9 +113,8 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// prepare readies an existing journal for writing: an older schema is brought
-// up to date. The common case, a schema that is as it should be, costs three
-// small queries.
+// prepare prepares an existing journal for writing: it migrates an older schema. For a current
+// schema, this costs three small queries.
 func prepare(ctx context.Context, db *sql.DB, path string) error {
 	if err := checkSQLite(ctx, db); err != nil {
 		return err
@@ -134,7 +133,7 @@ func prepare(ctx context.Context, db *sql.DB, path string) error {
 	return enableLog(ctx, db)
 }
 
-// migrateLocked migrates while no other process does.
+// migrateLocked migrates under the lock.
 func migrateLocked(ctx context.Context, db *sql.DB, path string) (err error) {
 	unlock, err := lock(ctx, path)
 	if err != nil {
@@ -144,8 +143,8 @@ func migrateLocked(ctx context.Context, db *sql.DB, path string) (err error) {
 	return migrate(ctx, db)
 }
 
-// enableLog makes SQLite write ahead to a log, so that readers and the writer do
-// not wait for each other.
+// enableLog turns on SQLite's write-ahead log, so that readers and the writer do not wait for each
+// other.
 func enableLog(ctx context.Context, db *sql.DB) error {
 	var mode string
 	if err := db.QueryRowContext(ctx, "pragma journal_mode(wal)").Scan(&mode); err != nil {
@@ -157,7 +156,7 @@ func enableLog(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// checkSchemaReadable checks an existing journal that may not be changed.
+// checkSchemaReadable checks the schema of an existing journal that must not be changed.
 func checkSchemaReadable(ctx context.Context, db *sql.DB, path string) error {
 	if err := checkSQLite(ctx, db); err != nil {
 		return err
@@ -201,12 +200,11 @@ func version(ctx context.Context, db *sql.DB, path string) (int64, error) {
 	return v, err
 }
 
-// latest returns the schema version that this program writes, which is the
-// number of the last migration.
+// latest returns the schema version of this program, which is the number of the last migration.
 func latest() int64 {
 	files, err := migrations.ReadDir("migrations")
 	if err != nil || len(files) == 0 {
-		return 0 // not with an embedded directory
+		return 0 // cannot happen with an embedded directory
 	}
 	number, _, _ := strings.Cut(files[len(files)-1].Name(), "_")
 	v, err := strconv.ParseInt(number, 10, 64)
@@ -216,7 +214,7 @@ func latest() int64 {
 	return v
 }
 
-// migrate applies the migrations that a database lacks.
+// migrate applies the missing migrations of a database.
 func migrate(ctx context.Context, db *sql.DB) error {
 	dir, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -236,7 +234,7 @@ func migrateFrom(ctx context.Context, db *sql.DB, dir fs.FS) error {
 	return nil
 }
 
-// checkSQLite refuses an SQLite that is known to lose data.
+// checkSQLite refuses SQLite versions that are known to lose data.
 func checkSQLite(ctx context.Context, db *sql.DB) error {
 	var v string
 	if err := db.QueryRowContext(ctx, "select sqlite_version()").Scan(&v); err != nil {
@@ -252,14 +250,14 @@ func checkSQLite(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// olderVersion reports whether dotted version a comes before b.
+// olderVersion reports whether dotted version a is before b.
 func olderVersion(a, b string) bool {
 	as, bs := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range min(len(as), len(bs)) {
 		x, errX := strconv.Atoi(as[i])
 		y, errY := strconv.Atoi(bs[i])
 		if errX != nil || errY != nil {
-			return true // what cannot be read is not trusted
+			return true // an unreadable version is not trusted
 		}
 		if x != y {
 			return x < y

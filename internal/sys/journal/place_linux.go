@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// herePlace returns where the calling process runs.
+// herePlace returns the place of the calling process.
 func herePlace() place {
 	host, err := os.Hostname()
 	if err != nil {
@@ -28,8 +28,8 @@ func herePlace() place {
 	return p
 }
 
-// startOf returns when a process started in clock ticks since boot, and
-// whether it still runs: a process that ended and was not waited for does not.
+// startOf returns the start time of a process in clock ticks since boot, and whether it still
+// runs: a zombie does not.
 func startOf(pid int) (start uint64, running bool, err error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
@@ -41,8 +41,8 @@ func startOf(pid int) (start uint64, running bool, err error) {
 	return parseStat(stat)
 }
 
-// parseStat reads /proc/PID/stat. The second field is the program's name in
-// parentheses and may hold anything, so what counts begins after the last one.
+// parseStat parses /proc/PID/stat. The second field is the program's name in parentheses and may
+// contain anything, so parsing starts after the last closing one.
 func parseStat(stat []byte) (start uint64, running bool, err error) {
 	const state, started = 0, 19 // counted from the third field
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// herePlace returns where the calling process runs.
+// herePlace returns the place of the calling process.
 func herePlace() place {
 	host, err := os.Hostname()
 	if err != nil {
@@ -17,7 +17,7 @@ func herePlace() place {
 	return place{host: host}
 }
 
-// startOf reports whether a process runs. When it started is not known here.
+// startOf reports whether a process runs. Its start time is unknown on this system.
 func startOf(pid int) (start uint64, running bool, err error) {
 	p, err := os.FindProcess(pid)
 	if err != nil {

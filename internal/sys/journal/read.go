@@ -14,14 +14,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// page is how many events are read at a time. No read is open while events
-// are handed out, so a slow reader holds nothing up.
+// page is the number of events that are read at a time. No query is open while events are yielded,
+// so a slow reader blocks nothing.
 const page = 1024
 
-// Events returns the events of a run, or of all runs if run is empty, that
-// come after a number, up to the one that is last when the reading begins. An
-// event that was changed, or follows a missing one, is an error and ends the
-// reading, as does any other error.
+// Events returns the events of a run, or of all runs if run is "", after a number and up to the
+// last event at the start of the reading. A damaged event, or one after a missing event, is an
+// error and ends the reading, as does any other error.
 func (j *Journal) Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error] {
 	return func(yield func(nexus.Event, error) bool) {
 		last, err := j.last(ctx)
@@ -33,14 +32,14 @@ func (j *Journal) Events(ctx context.Context, run nexus.RunID, after int64) iter
 	}
 }
 
-// Follow returns what [Journal.Events] does and then every event as it comes,
-// whichever process appends it. It ends when ctx does, or with an error.
+// Follow returns the events of [Journal.Events] and then every new event of any process. It ends
+// with ctx, or with an error.
 func (j *Journal) Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error] {
 	return func(yield func(nexus.Event, error) bool) {
 		tick := time.NewTicker(j.poll)
 		defer tick.Stop()
 		for looks := 1; ctx.Err() == nil; looks++ {
-			more := j.nextAppend() // before the look, so that nothing falls between
+			more := j.nextAppend() // before reading, so that no event is missed in between
 			last, err := j.last(ctx)
 			if err == nil && looks%staysFor == 0 {
 				err = j.CheckFile()
@@ -67,8 +66,8 @@ func (j *Journal) Follow(ctx context.Context, run nexus.RunID, after int64) iter
 	}
 }
 
-// staysFor is after how many looks at a journal that is followed it is looked whether its
-// file is still there, and still the same: about a second.
+// staysFor is the number of polls of a followed journal after which Follow checks whether its file
+// still exists and is the same: about a second.
 const staysFor = 25
 
 // last returns the number of the last event.
@@ -81,9 +80,9 @@ func (j *Journal) last(ctx context.Context) (int64, error) {
 	return seq, j.explain("read journal", err)
 }
 
-// each yields the events of a run after one number up to another. It returns
-// false when it ended early, by an error or because yield said so. While the
-// events of a full page are handled, the next page is read.
+// each yields the events of a run after one number up to another. It returns false if it ended
+// early, by an error or because yield returned false. While the events of a full page are handled,
+// the next page is read.
 func (j *Journal) each(ctx context.Context, run nexus.RunID, after, last int64, yield func(nexus.Event, error) bool) bool {
 	read := func(after int64) func() ([]row, error) {
 		return func() ([]row, error) { return j.rows(context.WithoutCancel(ctx), run, after, last) }
@@ -112,7 +111,8 @@ func (j *Journal) each(ctx context.Context, run nexus.RunID, after, last int64, 
 	return true
 }
 
-// readAhead begins to read a page. Next returns it, and wait returns when it was read.
+// readAhead starts to read a page. The function next returns the page, and wait returns when it
+// was read.
 func readAhead(read func() ([]row, error)) (next func() ([]row, error), wait func()) {
 	var rows []row
 	var err error
@@ -135,8 +135,8 @@ const (
 	selectHash = "select e.seq, e.hash from json_each(?) n join event e on e.seq = n.value"
 )
 
-// rows reads a page of events and checks each against the one before it. With
-// an error come the good events before it.
+// rows reads a page of events and checks each against the one before it. With an error, it returns
+// the good events before it.
 func (j *Journal) rows(ctx context.Context, run nexus.RunID, after, last int64) ([]row, error) {
 	query, args := selectRows+ofAll, []any{after, last, page}
 	if run != "" {
@@ -160,7 +160,7 @@ func (j *Journal) rows(ctx context.Context, run nexus.RunID, after, last int64) 
 	return rows, err
 }
 
-// scan returns the rows that a query finds, and with an error those before it.
+// scan returns the rows of a query, and with an error those before it.
 func (j *Journal) scan(ctx context.Context, query string, args ...any) ([]row, error) {
 	found, err := j.read.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -170,7 +170,7 @@ func (j *Journal) scan(ctx context.Context, query string, args ...any) ([]row, e
 	var rows []row
 	for found.Next() {
 		var r row
-		var seq, at any // as it comes: database/sql would write a number down, and read it
+		var seq, at any // as any: database/sql would format and parse a number
 		if err := found.Scan(&seq, (*string)(&r.run), &at, &r.kind, &r.data, &r.hash); err != nil {
 			return rows, err
 		}
@@ -181,8 +181,8 @@ func (j *Journal) scan(ctx context.Context, query string, args ...any) ([]row, e
 	return rows, found.Err()
 }
 
-// before returns the hashes of the events before those rows that do not follow the
-// row before them: events of other runs are in between.
+// before returns the hashes of the events before those rows that do not directly follow the row
+// before them, because events of other runs are in between.
 func (j *Journal) before(ctx context.Context, rows []row) (map[int64][]byte, error) {
 	var gaps []int64
 	for i, r := range rows {
@@ -214,7 +214,7 @@ func (j *Journal) before(ctx context.Context, rows []row) (map[int64][]byte, err
 	return hashes, found.Err()
 }
 
-// firstDamaged returns the first row that is damaged, and how.
+// firstDamaged returns the index of the first damaged row, and its damage.
 func firstDamaged(rows []row, before map[int64][]byte) (int, Damage) {
 	sum := newChain()
 	for i, r := range rows {
@@ -229,11 +229,10 @@ func firstDamaged(rows []row, before map[int64][]byte) (int, Damage) {
 	return len(rows), ""
 }
 
-// shared is how many facts are worth a goroutine that decodes them.
+// shared is the number of facts from which decoding is split among goroutines.
 const shared = 128
 
-// decode reads the facts of rows. With an error comes the place of the first row
-// that it is about.
+// decode decodes the facts of rows. With an error, it returns the number of good rows before it.
 func decode(rows []row) (good int, failed error) {
 	parts := min(runtime.GOMAXPROCS(0), 4, len(rows)/shared+1)
 	errs := make([]error, len(rows))
@@ -259,7 +258,7 @@ func decode(rows []row) (good int, failed error) {
 	return len(rows), nil
 }
 
-// unreadable says that an event is as it was written and makes no sense here.
+// unreadable returns the error for an undamaged event that cannot be decoded.
 func unreadable(path string, r row, err error) error {
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeJournalNewer}) {
 		return err
@@ -269,16 +268,16 @@ func unreadable(path string, r row, err error) error {
 	}
 }
 
-// Run is what the journal knows about a run without reading its facts.
+// Run summarizes a run without reading its facts.
 type Run struct {
 	ID     nexus.RunID
-	First  time.Time // of its first event
-	Last   time.Time // of its last event
+	First  time.Time // time of its first event
+	Last   time.Time // time of its last event
 	Events int64
-	Hash   string         // of its last event, in hexadecimal: it stands for all events up to that one
-	Holder *nexus.Process // who conducts it now, nil when nobody does
-	Later  bool           // another run began later
-	Gone   bool           // whoever conducted it last let it go, or is certain to be dead; false: its lease may have run out while it slept
+	Hash   string         // of its last event, in hexadecimal: it identifies all events up to that one
+	Holder *nexus.Process // process that runs it now; nil: not running
+	Later  bool           // another run started later
+	Gone   bool           // the last process released it or is certain to be dead; false: its lease may have expired while the process slept
 }
 
 const selectRuns = `select g.run, g.n, a.at, z.at, hex(z.hash), l.fence, l.pid, l.host, l.start, l.place, l.expires
@@ -325,10 +324,10 @@ func (j *Journal) scanRun(rows *sql.Rows) (Run, error) {
 	return r, nil
 }
 
-// Head returns the number of the last event, 0 where there is none.
+// Head returns the number of the last event, or 0.
 func (j *Journal) Head(ctx context.Context) (int64, error) { return j.last(ctx) }
 
-// Holders returns who conducts which runs now. It reads no event.
+// Holders returns the processes of the runs that are in progress. It reads no event.
 func (j *Journal) Holders(ctx context.Context) (map[nexus.RunID]nexus.Process, error) {
 	rows, err := j.read.QueryContext(ctx, "select run, pid, host, start, place, expires from lease")
 	if err != nil {
@@ -352,8 +351,8 @@ func (j *Journal) Holders(ctx context.Context) (map[nexus.RunID]nexus.Process, e
 	return all, j.explain("read journal", rows.Err())
 }
 
-// Endings returns how runs ended that are over, without reading their other facts.
-// A run that was taken up again, or went back to an earlier point, is not over.
+// Endings returns how finished runs ended, without reading their other facts. A run that was
+// resumed, or reset to an earlier point, is not finished.
 func (j *Journal) Endings(ctx context.Context) (map[nexus.RunID]nexus.RunEnded, error) {
 	rows, err := j.read.QueryContext(ctx, `select seq, run, at, kind, data from event
 		where kind in ('run.ended', 'run.reopened', 'run.rewound') order by seq`)
@@ -380,11 +379,10 @@ func (j *Journal) Endings(ctx context.Context) (map[nexus.RunID]nexus.RunEnded, 
 	return over, j.explain("read journal", rows.Err())
 }
 
-// Spent returns what all runs but one have used of a UTC day's money. A call
-// counts once, on the day on which it was reserved: at what it was settled
-// with, whenever that was, and at its worst while nobody settled it. So what a
-// dead run left open weighs on that one day, until the run is resumed, which
-// settles it, and never on the day of the resume.
+// Spent returns the money that all runs but one have used of a UTC day's budget. A call counts
+// once, on the day of its reservation: with its final cost, whenever that was recorded, or with
+// the reserved maximum while it is open. So the open calls of a dead run count on that one day,
+// until the run is resumed, which closes them, and never on the day of the resume.
 func (j *Journal) Spent(ctx context.Context, day time.Time, except nexus.RunID) (nexus.Money, error) {
 	from := day.UTC().Truncate(24 * time.Hour)
 	to := from.Add(24 * time.Hour).UnixNano()
@@ -416,11 +414,11 @@ func (j *Journal) Spent(ctx context.Context, day time.Time, except nexus.RunID) 
 			}
 		case nexus.BudgetSpent:
 			id := reservation{r.run, f.ID}
-			if _, ok := open[id]; ok { // else it is another day's, or was settled before
+			if _, ok := open[id]; ok { // else it belongs to another day, or was closed before
 				sum += f.Money
 				delete(open, id)
 			}
-		default: // the query asks for no other
+		default: // the query returns no other kinds
 		}
 	}
 	for _, m := range open {

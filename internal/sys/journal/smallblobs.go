@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// Shelve keeps a small blob under its hash. It is written in the transaction
-// of the next event that this journal appends, whoever appends it: an event
-// that names the blob is appended later than that or is that event, so no
-// crash leaves the one without the other, and the blob costs no sync of its
-// own. A blob that no event follows is gone with the process.
+// Shelve stores a small blob under its hash in memory. It is written in the transaction of the
+// next event that this process appends to the journal. An event that refers to the blob is that
+// event or a later one, so no crash can keep the event without the blob, and the blob needs no
+// sync of its own. A blob without a later event is lost when the process ends.
 func (j *Journal) Shelve(hash string, data []byte) {
 	data = slices.Clone(data)
 	j.mu.Lock()
@@ -19,8 +18,7 @@ func (j *Journal) Shelve(hash string, data []byte) {
 	j.shelf[hash] = data
 }
 
-// Shelved returns the blob that was shelved under a hash by any process, nil
-// if there is none.
+// Shelved returns the small blob with a hash, from any process, nil if there is none.
 func (j *Journal) Shelved(hash string) ([]byte, error) {
 	j.mu.Lock()
 	data, ok := j.shelf[hash]
@@ -35,8 +33,8 @@ func (j *Journal) Shelved(hash string) ([]byte, error) {
 	return data, j.explain("read blob in", err)
 }
 
-// writeShelved writes what waits on the shelf and returns the hashes. It stays on the
-// shelf until the transaction is durable; see taken.
+// writeShelved writes the pending blobs and returns their hashes. They remain in memory until the
+// transaction is durable; see dropWritten.
 func (j *Journal) writeShelved(ctx context.Context, tx *sql.Tx) ([]string, error) {
 	j.mu.Lock()
 	hashes, blobs := make([]string, 0, len(j.shelf)), make([][]byte, 0, len(j.shelf))
@@ -53,7 +51,7 @@ func (j *Journal) writeShelved(ctx context.Context, tx *sql.Tx) ([]string, error
 	return hashes, nil
 }
 
-// dropWritten clears the shelf of what is durable.
+// dropWritten removes the blobs that are durable from memory.
 func (j *Journal) dropWritten(hashes []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

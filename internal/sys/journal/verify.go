@@ -12,36 +12,35 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Damage is what is wrong with a journal.
+// Damage is a kind of damage of a journal.
 type Damage string
 
 // The kinds of damage.
 const (
-	Changed    Damage = "changed"    // an event is not what was written after the one before it
-	Missing    Damage = "missing"    // an event is not there, and later ones are
-	Cut        Damage = "cut off"    // the last events are not there
-	Unreadable Damage = "unreadable" // an event is as written and is no fact that is known here
-	Spoiled    Damage = "spoiled"    // a blob that an event names is missing, or not what was kept
-	Broken     Damage = "broken"     // SQLite cannot make sense of the file
+	Changed    Damage = "changed"    // an event differs from its hash
+	Missing    Damage = "missing"    // an event is missing before later ones
+	Cut        Damage = "cut off"    // the last events are missing
+	Unreadable Damage = "unreadable" // an undamaged event is no known fact
+	Spoiled    Damage = "spoiled"    // a blob of an event is missing or does not match its hash
+	Broken     Damage = "broken"     // SQLite cannot read the file
 )
 
-// Report says whether a journal is sound. The zero Report is not.
+// Report is the result of checking a journal. The zero Report is not sound.
 type Report struct {
 	Sound  bool
-	Events int64    // how many are good, from the first
-	Head   string   // hash of the last good one, hex: kept elsewhere, it shows that all was rewritten
-	Seq    int64    // number of the first bad event; 0 when the damage is in no event
+	Events int64    // number of good events from the first
+	Head   string   // hash of the last good one, hex: a copy kept elsewhere can reveal that the whole journal was rewritten
+	Seq    int64    // number of the first damaged event; 0 if no event is damaged
 	Damage Damage   // empty when sound
 	Why    string   // for people
-	Named  []string // hashes of the blobs that the good events name
+	Named  []string // hashes of the blobs of the good events
 }
 
-// Verify reads the whole journal and reports the first thing that is wrong
-// with it. An error means that it could not be read to the end for another
-// reason.
+// Verify reads the whole journal and reports the first damage. An error means that reading failed
+// for another reason.
 func (j *Journal) Verify(ctx context.Context) (Report, error) {
 	var r Report
-	tx, err := j.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // events and head of one moment
+	tx, err := j.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // events and head in one snapshot
 	if err != nil {
 		return r, j.explain("verify journal", err)
 	}
@@ -67,8 +66,8 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 
 func (r *Report) bad(seq int64, d Damage, why string) { r.Seq, r.Damage, r.Why = seq, d, why }
 
-// walk checks the events one after the other until one is bad; prev becomes
-// the hash of the last good one.
+// walk checks the events in order until one is damaged; prev becomes the hash of the last good
+// one.
 func (r *Report) walk(ctx context.Context, tx *sql.Tx, prev *[]byte) error {
 	found, err := tx.QueryContext(ctx, "select seq, run, at, kind, data, hash from event order by seq")
 	if err != nil {
@@ -78,7 +77,7 @@ func (r *Report) walk(ctx context.Context, tx *sql.Tx, prev *[]byte) error {
 	sum := newChain()
 	for found.Next() {
 		var e row
-		if bad := found.Scan(&e.seq, &e.run, &e.at, &e.kind, &e.data, &e.hash); bad != nil { // a column is of another type
+		if bad := found.Scan(&e.seq, &e.run, &e.at, &e.kind, &e.data, &e.hash); bad != nil { // a column has another type
 			r.bad(r.Events+1, Changed, fmt.Sprintf("event %d is not what was written: %v", r.Events+1, bad))
 			return nil
 		}
@@ -101,7 +100,7 @@ func (r *Report) walk(ctx context.Context, tx *sql.Tx, prev *[]byte) error {
 	return found.Err()
 }
 
-// end checks that the last event is the one that was appended last.
+// end checks that the last event matches the head.
 func (r *Report) end(ctx context.Context, tx *sql.Tx, prev []byte) error {
 	var seq int64
 	var hash []byte
@@ -119,7 +118,7 @@ func (r *Report) end(ctx context.Context, tx *sql.Tx, prev []byte) error {
 	return nil
 }
 
-// structure lets SQLite check its own pages and indexes.
+// structure runs SQLite's own check of its pages and indexes.
 func (r *Report) structure(ctx context.Context, tx *sql.Tx) error {
 	var said string
 	if err := tx.QueryRowContext(ctx, "pragma integrity_check(1)").Scan(&said); err != nil {
@@ -131,8 +130,8 @@ func (r *Report) structure(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// check returns what is wrong with an event after one whose hash is prev,
-// empty when it is as it was written. Without prev the one before is missing.
+// check returns the damage of an event after one whose hash is prev, or "". If prev is nil, the
+// event before is missing.
 func (c *chain) check(prev []byte, r row) Damage {
 	if prev == nil && r.seq == 1 {
 		prev = make([]byte, 32)
@@ -147,17 +146,17 @@ func (c *chain) check(prev []byte, r row) Damage {
 	}
 }
 
-// LostEvents is what of a run comes after the last good event.
+// LostEvents summarizes the events of a run after the last good event.
 type LostEvents struct {
 	Run    nexus.RunID `json:"run"`
 	Events int         `json:"events"`
-	From   int64       `json:"from"` // numbers of the first and the last of them
+	From   int64       `json:"from"` // number of the first one; To of the last
 	To     int64       `json:"to"`
-	Kinds  []string    `json:"kinds"` // of facts, in alphabetical order, each once
+	Kinds  []string    `json:"kinds"` // of facts, sorted, each once
 }
 
-// LostAfter says what a repair that keeps the first good events gives up, by
-// run, as far as it can still be read.
+// LostAfter returns the events, by run, that a repair after the first good events would discard,
+// as far as they are readable.
 func (j *Journal) LostAfter(ctx context.Context, good int64) ([]LostEvents, error) {
 	found, err := j.read.QueryContext(ctx, `select run, count(*), min(seq), max(seq), group_concat(distinct kind)
 		from event where seq > ? group by run order by min(seq)`, good)

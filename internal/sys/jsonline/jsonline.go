@@ -1,5 +1,4 @@
-// Package jsonline reads messages that are a line each, from somebody who may send
-// anything.
+// Package jsonline reads messages of one line each from an untrusted source.
 package jsonline
 
 import (
@@ -9,8 +8,8 @@ import (
 	"io"
 )
 
-// ErrLong says that a line is longer than is read. It is left out, and the next
-// one can be read.
+// ErrLong is returned for a line over the size limit. The line is skipped, and the next one can be
+// read.
 var ErrLong = errors.New("the message is too long")
 
 // Reader reads lines.
@@ -20,13 +19,13 @@ type Reader struct {
 	err  error
 }
 
-// NewReader returns a reader of lines of at most so many bytes.
+// NewReader returns a reader of lines with at most `most` bytes.
 func NewReader(r io.Reader, most int) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, 64<<10), most: most}
 }
 
-// Next returns the next line that is not empty, without its end. It belongs to
-// the caller. Of one that is too long, nothing is kept.
+// Next returns the next non-empty line, without its line feed. It belongs to the caller. A line
+// that is too long is discarded.
 func (r *Reader) Next() ([]byte, error) {
 	for r.err == nil {
 		var line []byte

@@ -1,7 +1,6 @@
-// Package killswitch is the kill switch: a file named STOP that, for as long as it
-// is there, ends every run that looks for it and keeps new ones from starting.
-// Anybody can make it, with nothing but touch; no program takes it away
-// unasked, so that it holds over crashes and restarts.
+// Package killswitch stops all runs with a file named STOP: while it exists, every run that
+// watches it ends, and new runs do not start. Anybody can create it, for example with touch. No
+// program removes it without being asked, so that it survives crashes and restarts.
 package killswitch
 
 import (
@@ -21,28 +20,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Name is what the file is called.
+// Name is the name of the file.
 const Name = "STOP"
 
-// Tick is how often who works looks for the file: a run hears of it at most
-// this long after it was made.
+// Tick is the interval at which the file is checked: a run stops at most this long after the file
+// was created.
 const Tick = 250 * time.Millisecond
 
-// longest is the most that is read of a reason.
+// longest limits the bytes read of a reason.
 const longest = 500
 
-// Switch is the directories where the file counts, the widest first.
+// Switch lists the directories in which the file counts, the widest first.
 type Switch []string
 
-// Stop is a switch that is thrown.
+// Stop is an active switch.
 type Stop struct {
 	Path string    `json:"path"`
-	Why  string    `json:"why,omitzero"` // what the file says, on one line
+	Why  string    `json:"why,omitzero"` // content of the file, on one line
 	At   time.Time `json:"at,omitzero"`
 }
 
-// ActiveStop returns the first file that is there, nil when none is. What cannot
-// be looked at counts as there: who cannot tell must not continue.
+// ActiveStop returns the first existing file, or nil. A file that cannot be checked counts as
+// existing: if the state is unknown, work must not continue.
 func (s Switch) ActiveStop() *Stop {
 	for _, dir := range s {
 		path := filepath.Join(dir, Name)
@@ -58,22 +57,21 @@ func (s Switch) ActiveStop() *Stop {
 	return nil
 }
 
-// reason returns what a file says, if it is one.
+// reason returns the content of a regular file.
 func reason(path string, info fs.FileInfo) string {
 	if !info.Mode().IsRegular() {
 		return ""
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "" // it is there, which is enough
+		return "" // it exists, which is enough
 	}
 	defer func() { _ = f.Close() }()                  // only read
-	data, _ := io.ReadAll(io.LimitReader(f, longest)) // what cannot be read says nothing
+	data, _ := io.ReadAll(io.LimitReader(f, longest)) // an unreadable file has no reason
 	return strings.Join(strings.Fields(sanitize.Show(strings.ToValidUTF8(string(data), "?"))), " ")
 }
 
-// Watch waits until the switch is thrown, and returns nil where the context
-// ended before.
+// Watch waits until the switch is active, and returns nil if the context ended before.
 func (s Switch) Watch(ctx context.Context) *Stop {
 	beat := time.NewTicker(Tick)
 	defer beat.Stop()
@@ -89,7 +87,7 @@ func (s Switch) Watch(ctx context.Context) *Stop {
 	}
 }
 
-// Err returns an error while the switch is thrown.
+// Err returns an error while the switch is active.
 func (s Switch) Err() error {
 	if st := s.ActiveStop(); st != nil {
 		return st.Err()
@@ -109,7 +107,7 @@ func (s *Stop) Err() error {
 	}
 }
 
-// Throw makes the file in a directory. One that is there stays as it is.
+// Throw creates the file in a directory. An existing one is unchanged.
 func Throw(dir, why string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return disk.WrapError("throw the kill switch", err)
@@ -121,10 +119,10 @@ func Throw(dir, why string) error {
 	if err := disk.Write(path, []byte(why+"\n")); err != nil && (Switch{dir}).ActiveStop() == nil {
 		return fmt.Errorf("throw the kill switch: %w", err)
 	}
-	return nil // also on a full disk, where it is empty
+	return nil // even on a full disk, where it is empty
 }
 
-// Lift removes the file from a directory, and reports whether it was there.
+// Lift removes the file from a directory, and reports whether it existed.
 func Lift(dir string) (bool, error) {
 	switch err := os.Remove(filepath.Join(dir, Name)); {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):

@@ -14,22 +14,22 @@ import (
 	"sync"
 )
 
-// traits.json is curated by hand: what families of models take. The first
-// row whose pattern fits counts.
+// traits.json lists the capabilities of model families, and is maintained by hand. The first row
+// whose pattern matches counts.
 //
 //go:embed traits.json
 var traits []byte
 
-// modelTraits is what a model takes. The zero modelTraits takes nothing special.
+// modelTraits are the capabilities of a model. The zero modelTraits has no special ones.
 type modelTraits struct {
 	Match   string   `json:"match"`   // as in [path.Match], of provider/model
-	Forces  bool     `json:"forces"`  // takes forced tool use
-	Efforts []string `json:"efforts"` // that it takes, from least to most; empty: none may be named
-	Caches  bool     `json:"caches"`  // reads what an earlier request began with from a cache, for less
+	Forces  bool     `json:"forces"`  // supports forced tool use
+	Efforts []string `json:"efforts"` // supported values, ascending; empty: none may be sent
+	Caches  bool     `json:"caches"`  // reads the common beginning of requests from a cache, for a lower price
 	Note    string   `json:"note,omitzero"`
 }
 
-// ModelCapabilities knows what models take.
+// ModelCapabilities has the capabilities of all models.
 type ModelCapabilities struct{ rows []modelTraits }
 
 // LoadCapabilities reads the embedded table.
@@ -48,7 +48,7 @@ func LoadCapabilities() (ModelCapabilities, error) {
 	return a, nil
 }
 
-// traitsOf returns what is known of a provider/model.
+// traitsOf returns the traits of a provider/model.
 func (a ModelCapabilities) traitsOf(name string) modelTraits {
 	for _, t := range a.rows {
 		if ok, _ := path.Match(t.Match, name); ok { // patterns were checked
@@ -58,10 +58,9 @@ func (a ModelCapabilities) traitsOf(name string) modelTraits {
 	return modelTraits{}
 }
 
-// FitRequests returns m with every request made to fit its model: the traits are
-// those of provider/model. It is the only place that knows what a model
-// refuses; one that refuses to be forced, against its traits, is asked again
-// without force, and not forced any more.
+// FitRequests returns m with every request adapted to its model: the traits are those of
+// provider/model. It is the only place that knows the requests that a model refuses. A model that
+// refuses forced tool use, against its traits, is called again without it, and never forced again.
 func (a ModelCapabilities) FitRequests(m Model, provider string) Model {
 	return &fittedModel{Model: m, able: a, provider: provider, free: map[string]bool{}}
 }
@@ -72,7 +71,7 @@ type fittedModel struct {
 	provider string
 
 	mu   sync.Mutex      // guards free
-	free map[string]bool // models that refused to be forced
+	free map[string]bool // models that refused forced tool use
 }
 
 // Stream implements [Model].
@@ -86,9 +85,9 @@ func (f *fittedModel) Stream(ctx context.Context, r Request, heard func(Delta)) 
 		return resp, err
 	}
 	traits.Forces = false
-	again, retried := f.Model.Stream(ctx, traits.fit(r), heard) // what was turned down cost nothing
+	again, retried := f.Model.Stream(ctx, traits.fit(r), heard) // the refused call cost nothing
 	if e, ok := errors.AsType[*Error](retried); ok && e.Class == Invalid {
-		return resp, err // it was something else
+		return resp, err // the failure has another reason
 	}
 	f.mu.Lock()
 	f.free[r.Model] = true
@@ -96,8 +95,8 @@ func (f *fittedModel) Stream(ctx context.Context, r Request, heard func(Delta)) 
 	return again, retried
 }
 
-// fit asks in words for the call that a model cannot be forced to make, and
-// for the nearest effort that it knows.
+// fit replaces forced tool use by an instruction if the model does not support it, and the effort
+// by the nearest one that it supports.
 func (t modelTraits) fit(r Request) Request {
 	if r.Force != "" && !t.Forces {
 		r = forceInWords(r)
@@ -106,9 +105,9 @@ func (t modelTraits) fit(r Request) Request {
 	return r
 }
 
-// forceInWords puts the force of a request into words. They are at the end of the
-// system prompt: a conversation that is forced is so from its beginning to its
-// end, so that each request extends the one before, and siblings begin alike.
+// forceInWords replaces the forced tool use of a request by an instruction at the end of the
+// system prompt. A conversation is forced from its beginning to its end, so each request still
+// extends the one before, and siblings begin alike.
 func forceInWords(r Request) Request {
 	words := "Answer by calling the tool " + r.Force + ", and with nothing else."
 	if r.Force == AnyTool {
@@ -118,13 +117,13 @@ func forceInWords(r Request) Request {
 	return r
 }
 
-// Efforts returns how hard a model may be asked to think, from least to most.
+// Efforts returns the reasoning efforts, in ascending order.
 func Efforts() []string {
 	return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 }
 
-// effort returns the effort that the model takes instead of e: the next one
-// down, else the least.
+// effort returns the effort to use instead of e: the next lower one that the model supports, else
+// its lowest.
 func (t modelTraits) effort(e string) string {
 	scale := Efforts()
 	at := slices.Index(scale, e)

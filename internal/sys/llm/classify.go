@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// Classify returns the failure that a provider's status, headers and body
-// tell of. It knows the error bodies of Anthropic, OpenAI, Google and the
-// usual compatible servers. A status of 200 or 0 means that the body came in
-// the middle of a stream.
+// Classify returns the failure for a provider's status, headers and body. It knows the error
+// bodies of Anthropic, OpenAI, Google and the usual compatible servers. A status of 200 or 0 means
+// that the body came in the middle of a stream.
 func Classify(status int, h http.Header, body []byte) *Error {
 	s := parseErrorBody(body)
 	if n, err := strconv.Atoi(s.Code); err == nil && n >= 400 && n < 600 && status < 400 {
@@ -34,15 +33,15 @@ func Classify(status int, h http.Header, body []byte) *Error {
 	}
 }
 
-// errorBody is what an error body says, whatever its form.
+// errorBody is the content of an error body in any of its forms.
 type errorBody struct {
 	Kind, Code, Text, Delay string
-	Reason                  string // Google's, finer than its code
-	Used                    bool   // a quota of a day is used up
+	Reason                  string // Google's, more specific than its code
+	Used                    bool   // a daily quota is used up
 }
 
-// parseErrorBody reads {"error": {...}}, {"error": "..."}, {"detail": "..."}, a
-// bare error object, or plain text.
+// parseErrorBody parses {"error": {...}}, {"error": "..."}, {"detail": "..."}, a bare error
+// object, or plain text.
 func parseErrorBody(body []byte) errorBody {
 	body = []byte(strings.TrimSpace(string(body)))
 	if len(body) > 0 && body[0] == '[' { // Google wraps a stream's error in an array
@@ -55,7 +54,7 @@ func parseErrorBody(body []byte) errorBody {
 		Error, Detail json.RawMessage
 	}
 	if json.Unmarshal(body, &o) != nil {
-		if len(body) > 0 && body[0] == '<' { // a proxy's page
+		if len(body) > 0 && body[0] == '<' { // the page of a proxy
 			return errorBody{}
 		}
 		return errorBody{Text: string(body)}
@@ -97,8 +96,8 @@ func parseErrorBody(body []byte) errorBody {
 	return s
 }
 
-// class decides by what was said first, because a status is coarser and, in
-// the middle of a stream, not there at all.
+// class returns the class of the failure. The body counts before the status, which is less
+// specific and, in the middle of a stream, missing.
 func (s errorBody) class(status int) Class {
 	code := strings.ToLower(s.Code + " " + s.Kind + " " + s.Reason)
 	text := strings.ToLower(s.Text)
@@ -134,8 +133,8 @@ func (s errorBody) class(status int) Class {
 	return classOfStatus(status, has(code, "invalid_request", "not_found", "invalid_argument"))
 }
 
-// closedRequest is the status with which a proxy in front of a provider says that the connection
-// was closed before the answer, and Google that a call was cancelled.
+// closedRequest is the status with which a proxy reports that the connection was closed before the
+// response, and Google that a call was cancelled.
 const closedRequest = 499
 
 func classOfStatus(status int, wrong bool) Class {
@@ -146,14 +145,14 @@ func classOfStatus(status int, wrong bool) Class {
 		return Transient
 	case status >= 300, wrong:
 		return Invalid
-	default: // in the middle of a stream, for a reason we do not know
+	default: // in the middle of a stream, for an unknown reason
 		return Transient
 	}
 }
 
-// retryAfter returns the wait that the headers ask for, in seconds or as a date.
-// What is neither is ignored, as the standard of HTTP says. A date is seen from
-// the provider's own clock, where that is told.
+// retryAfter returns the wait in the headers, in seconds or as a date. Other values are ignored,
+// as the HTTP standard requires. A date is relative to the provider's own clock, if the headers
+// have it.
 func retryAfter(h http.Header) string {
 	if ms, ok := seconds(h.Get("Retry-After-Ms")); ok {
 		return strconv.FormatFloat(ms/1000, 'f', -1, 64)
@@ -172,8 +171,8 @@ func retryAfter(h http.Header) string {
 	return asked
 }
 
-// seconds reads a number as HTTP writes one: digits, here also with a
-// fraction, which some providers send. It knows neither signs nor exponents.
+// seconds parses a number in HTTP's form: digits, here also with a fraction, which some providers
+// send, but no sign or exponent.
 func seconds(text string) (float64, bool) {
 	for _, c := range text {
 		if c != '.' && (c < '0' || c > '9') {
@@ -184,15 +183,14 @@ func seconds(text string) (float64, bool) {
 	return min(s, farOff), (err == nil || errors.Is(err, strconv.ErrRange)) && strings.Trim(text, ".") == text
 }
 
-// farOff bounds a wait, in seconds: longer than anybody waits, and short enough
-// to be one.
+// farOff limits a wait, in seconds: longer than anybody waits, and short enough for a Duration.
 const farOff = 1e9
 
-// Wait returns the wait that e asks for, and false where it asks for none. It
-// reads seconds, a duration such as "34s", and an HTTP date seen from now.
+// Wait returns the wait that e asks for, or false if there is none. It parses seconds, a duration
+// such as "34s", and an HTTP date relative to now.
 func (e *Error) Wait(now time.Time) (time.Duration, bool) { return span(e.After, now) }
 
-// oneLine makes what a provider said fit for a line of a log.
+// oneLine makes a provider's message fit for one line of a log.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
 	if r := []rune(s); len(r) > 400 {

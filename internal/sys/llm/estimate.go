@@ -2,7 +2,7 @@ package llm
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// What a provider adds around what was sent, generously.
+// Overhead that a provider adds to a request, as generous estimates in tokens.
 const (
 	perRequest = 64
 	perPart    = 16
@@ -10,9 +10,8 @@ const (
 	anyTools   = 1024 // the provider's own prompt about tools
 )
 
-// Estimate returns an upper bound of the tokens that r is read as. No token
-// is shorter than a byte, so bytes bound them; usual text and code have a
-// third to a quarter of it.
+// Estimate returns an upper bound of the tokens of r. A token is at least one byte, so bytes are a
+// bound; usual text and code have a third to a quarter as many tokens.
 func Estimate(r Request) int64 {
 	n := perRequest + len(r.System) + len(r.Schema)
 	if len(r.Tools) > 0 {
@@ -35,17 +34,15 @@ func Estimate(r Request) int64 {
 	return int64(n)
 }
 
-// bytesPerToken is how many bytes a token has where nobody counted: a little
-// fewer than usual.
+// bytesPerToken is the estimated bytes per token, a little below the usual number.
 const bytesPerToken = 3
 
-// Tokens estimates how many tokens a text of so many bytes has.
+// Tokens estimates the number of tokens in a text with this number of bytes.
 func Tokens(bytes int64) int64 { return (bytes + bytesPerToken - 1) / bytesPerToken }
 
-// EstimateUsage returns what a call used for which the provider has reported u so
-// far, before its stream broke or without ever saying more, when so many bytes
-// of the answer have arrived: whatever was reported, and an estimate where
-// that says less than what arrived.
+// EstimateUsage returns the usage of a call for which the provider has reported u so far, before
+// its stream broke or without a final report; arrived is the number of received bytes of the
+// answer. The result is u, raised to an estimate where u is less than that.
 func EstimateUsage(r Request, u nexus.Usage, arrived int) nexus.Usage {
 	if u.Prompt() == 0 {
 		u.Input = Tokens(Estimate(r))

@@ -1,5 +1,5 @@
-// Package llm speaks with language models: one set of words for messages,
-// tools and usage, and one interface that each provider fills in its own room.
+// Package llm defines the interface of language models, which each provider package implements,
+// with common types for messages, tools and usage.
 package llm
 
 import (
@@ -12,64 +12,62 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Model answers one request at a time; it may be used by many goroutines.
+// Model answers requests; it may be used by many goroutines.
 type Model interface {
-	// Stream sends the request and returns the whole answer. Each piece of
-	// text goes to heard as it arrives, from the calling goroutine; heard may
-	// be nil. A failed call returns an [*Error] and whatever usage is known.
+	// Stream sends the request and returns the complete answer. It calls heard, from the calling
+	// goroutine, with each piece of text as it arrives; heard may be nil. A failed call returns an
+	// [*Error] and the known usage.
 	Stream(ctx context.Context, r Request, heard func(Delta)) (Response, error)
 }
 
-// Provider is what serves models.
+// Provider is a provider of models.
 type Provider interface {
 	Model
-	// Models asks what models there are. A failed call returns an [*Error].
+	// Models requests the list of models. A failed call returns an [*Error].
 	Models(ctx context.Context) ([]ModelInfo, error)
 }
 
-// ModelInfo is what a provider says about one of its models. What it does not say is
-// zero.
+// ModelInfo is a provider's description of a model. Missing values are zero.
 type ModelInfo struct {
 	Name    string // as in [Request.Model]
-	Context int64  // most tokens of prompt and answer
-	Output  int64  // most tokens of an answer
+	Context int64  // limit of prompt and answer together, in tokens
+	Output  int64  // limit of an answer, in tokens
 }
 
-// Request is one call of a model. Its parts are sent in this order, so that
-// each request of a conversation extends the one before.
+// Request is one call of a model. Its parts are sent in this order, so that each request of a
+// conversation extends the one before.
 type Request struct {
 	Model     string          // the provider's own name for the model
 	System    string          // stable across the conversation
 	Tools     []Tool          // stable across the conversation
 	Messages  []Message       // grows at its end only
-	MaxTokens int64           // most tokens that the answer may have; must be above 0
+	MaxTokens int64           // limit of the answer, in tokens; must be above 0
 	Schema    json.RawMessage // JSON Schema of the answer, nil for free text
-	Force     string          // the tool that must be called, or [AnyTool]; empty leaves it to the model
-	Effort    string          // how hard to think: low, medium, high...; empty leaves it to the model
-	Family    string          // names requests that begin alike, where the provider's cache wants to be told; may be empty
+	Force     string          // tool that must be called, or [AnyTool]; empty: the model decides
+	Effort    string          // reasoning effort: low, medium, high...; empty: the model decides
+	Family    string          // common name of requests that begin alike, for providers whose cache uses it; may be empty
 }
 
-// AnyTool forces a call of some tool.
+// AnyTool forces a call of any tool.
 const AnyTool = "*"
 
-// Tool is one thing that the model may call.
+// Tool is a tool that the model may call.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Schema      json.RawMessage `json:"schema"` // JSON Schema of the input, an object
 }
 
-// Speaker is who says a message.
+// Speaker is the author of a message.
 type Speaker string
 
-// The speakers.
+// The authors of messages.
 const (
 	User      Speaker = "user" // our side: briefs, findings, tool results
 	Assistant Speaker = "assistant"
 )
 
-// Message is one side's turn in a conversation. Its JSON is what transcripts
-// hold.
+// Message is one turn of a conversation. Its JSON is stored in transcripts.
 type Message struct {
 	From  Speaker `json:"from"`
 	Parts []Part  `json:"parts"`
@@ -78,53 +76,52 @@ type Message struct {
 // Part is one piece of a message; exactly one of its fields is set.
 type Part struct {
 	Text   string          `json:"text,omitzero"`
-	Call   *Call           `json:"call,omitempty"`   // the model wants a tool
-	Result *Result         `json:"result,omitempty"` // what the tool gave
-	Raw    json.RawMessage `json:"raw,omitempty"`    // the provider's own (thinking, signatures), sent back as it came
+	Call   *Call           `json:"call,omitempty"`   // a tool call of the model
+	Result *Result         `json:"result,omitempty"` // result of a tool call
+	Raw    json.RawMessage `json:"raw,omitempty"`    // provider-specific data (thinking, signatures), sent back unchanged
 }
 
-// Call is a tool call. Input is a JSON object, and the id is unique in the
-// answer. A call that the model made otherwise has a Flaw, an empty input, and
-// where need be a name and an id that can be sent back; it is never run. A call
-// of an answer that was cut off never leaves a provider's room.
+// Call is a tool call. Input is a JSON object, and the ID is unique in the answer. An invalid call
+// has a Flaw, an empty input, and, if necessary, a made-up name and ID that can be sent back; it
+// is never executed. Provider packages drop the calls of an answer that was cut off.
 type Call struct {
 	ID    string          `json:"id"`
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input"`
-	Flaw  string          `json:"flaw,omitzero"` // what is wrong with the call as it came; empty: nothing
+	Flaw  string          `json:"flaw,omitzero"` // the defect of the received call; empty: none
 }
 
-// Result answers the call with the same ID.
+// Result is the result of the call with the same ID.
 type Result struct {
 	ID     string `json:"id"`
 	Text   string `json:"text"`
 	Failed bool   `json:"failed,omitzero"`
 }
 
-// Stop is why a model stopped.
+// Stop is the reason why a model stopped.
 type Stop string
 
-// The reasons to stop.
+// The stop reasons.
 const (
-	StopDone   Stop = "done"   // it said what it had to say
+	StopDone   Stop = "done"   // the answer is complete
 	StopTools  Stop = "tools"  // it waits for tool results
 	StopLength Stop = "length" // the answer was cut at MaxTokens
-	StopRefuse Stop = "refuse" // it will not answer
+	StopRefuse Stop = "refuse" // the model refuses to answer
 
-	StopMalformed Stop = "malformed" // the provider could not read its calls and keeps them to itself
+	StopMalformed Stop = "malformed" // the provider could not parse the calls and does not return them
 )
 
-// Response is a whole answer, or what is known of a call that failed.
+// Response is a complete answer, or the known part of a failed call.
 type Response struct {
 	Message   Message
 	Stop      Stop
 	Usage     nexus.Usage
-	Estimated bool        // the usage is not, or not in full, what the provider reported
-	Cost      nexus.Money // what the provider says that the call cost; 0 where it says nothing
-	Terms     Terms       // on which it was answered, as far as the provider says
-	Model     string      // what answered, as the provider names it
+	Estimated bool        // the usage is not, or not completely, reported by the provider
+	Cost      nexus.Money // as the provider reports it; 0 if it does not
+	Terms     Terms       // terms of the price, as far as the provider reports them
+	Model     string      // model that answered, as the provider names it
 	ID        string      // the provider's request id, for support
-	Flaw      string      // with StopMalformed: what the provider says about it; may be empty
+	Flaw      string      // with StopMalformed: the provider's description; may be empty
 }
 
 // Calls returns the tool calls of the answer in order.
@@ -147,7 +144,7 @@ func (m Message) Text() string {
 	return b.String()
 }
 
-// UserMessage returns a message of ours with one text.
+// UserMessage returns a user message with one text.
 func UserMessage(text string) Message {
 	return Message{From: User, Parts: []Part{{Text: text}}}
 }
@@ -155,23 +152,22 @@ func UserMessage(text string) Message {
 // Delta is a piece of an answer as it arrives. Nothing may depend on deltas.
 type Delta struct {
 	Text    string
-	Thought string // traitsOf the model's thinking, where the provider shows it
-	Tool    string // a call of this tool begins
-	Input   int    // bytes that are not for people: of a call's input, of thinking that is sealed
+	Thought string // the model's thinking, if the provider shows it
+	Tool    string // name of a tool whose call begins
+	Input   int    // bytes of a call's input, or of sealed thinking
 }
 
-// Size returns how many bytes of an answer the piece is.
+// Size returns the bytes of the piece.
 func (d Delta) Size() int { return len(d.Text) + len(d.Thought) + len(d.Tool) + d.Input }
 
-// Limits bound one call. A zero field means no bound, except for Bytes.
+// Limits are the limits of one call. A zero field means no limit, except for Bytes.
 type Limits struct {
-	Idle   time.Duration // silence of the model; only content breaks it: no ping, no comment, no empty piece
+	Idle   time.Duration // time without content; pings, comments and empty pieces do not count
 	Answer time.Duration // from the request to the end of the answer
-	Bytes  int64         // traitsOf an answer on the wire; 0 means 64 MiB
+	Bytes  int64         // of the response body; 0 means 64 MiB
 }
 
-// Split takes "provider/model" apart at its first slash. It reports false
-// where one half is missing.
+// Split splits "provider/model" at its first slash. It returns false if one half is missing.
 func Split(name string) (provider, model string, ok bool) {
 	provider, model, ok = strings.Cut(name, "/")
 	return provider, model, ok && provider != "" && model != ""
@@ -182,12 +178,12 @@ type Error struct {
 	Class  Class
 	Status int    // HTTP status, 0 without one
 	Code   string // the provider's own code
-	After  string // Retry-After as it came, empty without one
-	Empty  bool   // a window of the account is used up, and After says when it ends
+	After  string // the Retry-After header, or ""
+	Empty  bool   // a window of the account is used up, and After has its end
 	Cause  error
 }
 
-// Error returns the class and what the provider said.
+// Error returns the class and the provider's message.
 func (e *Error) Error() string {
 	if e.Status != 0 {
 		return fmt.Sprintf("model call: %s (%d): %v", e.Class, e.Status, e.Cause)

@@ -16,60 +16,58 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// models.json is curated by hand. Prices are list prices in dollars for a
-// million tokens.
+// models.json is maintained by hand. Prices are list prices in dollars for a million tokens.
 //
 //go:embed models.json
 var table []byte
 
-// Prices knows models by "provider/model": what they cost and how much they
-// hold. What it does not know has no price, which is not a price of zero.
+// Prices has the prices and limits of models by "provider/model". An unknown model has no price,
+// which is not a price of zero.
 type Prices struct {
-	Dated    string // the day of the embedded table
+	Dated    string // date of the embedded table
 	listed   map[string]Listed
 	pattern  []string                          // names with a star, longest first
-	services map[string]map[string]int64       // hundredths of the usual price, by provider and service tier
-	regions  map[string]map[string]int64       // the same by provider, and region or host
+	services map[string]map[string]int64       // percentage of the usual price, by provider and service tier
+	regions  map[string]map[string]int64       // percentage by provider, and region or host
 	fees     map[string]map[string]nexus.Money // for a thousand calls of a provider's own tools
-	behind   func() map[string]Listed          // what is asked last; nil for nothing
+	behind   func() map[string]Listed          // the fallback, see SetFallback; nil for none
 }
 
-// Source is where a price comes from.
+// Source is the source of a price.
 type Source string
 
-// The sources, in the order in which they are asked.
+// The sources, in the order of their priority.
 const (
-	Set       Source = "config"    // what a person set
+	Set       Source = "config"    // configured by a person
 	Curated   Source = "curated"   // the embedded table
-	Refreshed Source = "refreshed" // a public list, as it was fetched
+	Refreshed Source = "refreshed" // the fetched public list
 )
 
-// Listed is what is known of a model.
+// Listed is the entry of a model.
 type Listed struct {
-	Context int64  `json:"context,omitzero"` // most tokens of prompt and answer; 0 is unknown
-	Output  int64  `json:"output,omitzero"`  // most tokens of an answer; 0 is unknown
-	Note    string `json:"note,omitzero"`    // what is uncertain
+	Context int64  `json:"context,omitzero"` // limit of prompt and answer in tokens; 0: unknown
+	Output  int64  `json:"output,omitzero"`  // limit of an answer in tokens; 0: unknown
+	Note    string `json:"note,omitzero"`    // the uncertain facts
 	Rates   []Rate `json:"rates"`            // the last one that applies counts; none means no price
-	Dated   string `json:"dated,omitzero"`   // the day that it was true on, as 2026-11-21; empty is unknown
+	Dated   string `json:"dated,omitzero"`   // date of the prices, as 2026-11-21; empty: unknown
 	Source  Source `json:"-"`
 }
 
-// Rate is a price of a million tokens of each class, and when it applies: to
-// the whole request, its answer included.
+// Rate is a price of a million tokens of each class, with the conditions under which it applies to
+// the whole request, including its answer.
 type Rate struct {
 	From       string      `json:"from,omitzero"`   // first day, UTC, as 2026-11-21; empty is always
 	Above      int64       `json:"above,omitzero"`  // to prompts of more tokens than this
-	Hours      [][2]int    `json:"hours,omitempty"` // from the first hour to before the second, UTC; empty is all day
+	Hours      [][2]int    `json:"hours,omitempty"` // from the first hour until before the second, UTC; empty: all day
 	Input      nexus.Money `json:"input"`
 	Output     nexus.Money `json:"output"`
 	CacheRead  nexus.Money `json:"cache_read"`
 	CacheWrite nexus.Money `json:"cache_write"`         // for some minutes
-	CacheHour  nexus.Money `json:"cache_hour,omitzero"` // for an hour; 0 is that of minutes
+	CacheHour  nexus.Money `json:"cache_hour,omitzero"` // for an hour; 0: as for minutes
 }
 
-// LoadPrices reads the embedded table and puts the models of more over it,
-// whole model by whole model. A name may end in "/*" to stand for all models
-// of a provider: "ollama/*".
+// LoadPrices reads the embedded table and replaces its models by those in more. A name may end in
+// "/*" to match all models of a provider: "ollama/*".
 func LoadPrices(more map[string]Listed) (*Prices, error) {
 	var t struct {
 		Dated    string                            `json:"dated"`
@@ -109,9 +107,8 @@ func LoadPrices(more map[string]Listed) (*Prices, error) {
 	return p, nil
 }
 
-// SetFallback lets read answer for the models that p does not know: never for one
-// that it knows, so that no public list makes a known price lower. It is asked
-// once, when it is first needed; what does not hold is left out.
+// SetFallback sets a source for unknown models only, so that a public list cannot lower the price
+// of a known model. It is read once, at its first use; invalid entries are left out.
 func (p *Prices) SetFallback(read func() map[string]Listed) {
 	p.behind = sync.OnceValue(func() map[string]Listed {
 		kept := map[string]Listed{}
@@ -125,7 +122,7 @@ func (p *Prices) SetFallback(read func() map[string]Listed) {
 	})
 }
 
-// Check says what is wrong with the rates, if anything is.
+// Check returns an error if the rates are invalid.
 func (l Listed) Check() error {
 	for _, r := range l.Rates {
 		if _, err := time.Parse(time.DateOnly, r.From); r.From != "" && err != nil {
@@ -143,7 +140,7 @@ func (l Listed) Check() error {
 	return nil
 }
 
-// findOwn returns what is known of a model without asking behind.
+// findOwn returns the entry of a model without the fallback.
 func (p *Prices) findOwn(model string) (Listed, bool) {
 	if l, ok := p.listed[model]; ok {
 		return l, true
@@ -156,7 +153,7 @@ func (p *Prices) findOwn(model string) (Listed, bool) {
 	return Listed{}, false
 }
 
-// Names returns the models with a name of their own, sorted.
+// Names returns the models with an entry of their own, sorted.
 func (p *Prices) Names() []string {
 	all := maps.Clone(p.listed)
 	if p.behind != nil {
@@ -165,8 +162,8 @@ func (p *Prices) Names() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Find returns what is known of a model. Who sets a price says nothing of how
-// much it holds, so that is taken from what else is known of it.
+// Find returns the entry of a model. A configured price has no context limits, so these come from
+// the model's other entries.
 func (p *Prices) Find(model string) (Listed, bool) {
 	if l, ok := p.findOwn(model); ok {
 		if p.behind != nil && l.Source == Set && (l.Context == 0 || l.Output == 0) {
@@ -182,8 +179,7 @@ func (p *Prices) Find(model string) (Listed, bool) {
 	return l, ok
 }
 
-// Services returns the service tiers that providers have besides their usual
-// ones, sorted.
+// Services returns the service tiers besides the usual ones, sorted.
 func (p *Prices) Services() []string {
 	all := map[string]int64{}
 	for _, s := range p.services {
@@ -192,9 +188,9 @@ func (p *Prices) Services() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// RateAt returns the rate of a call with a prompt of so many tokens, at the
-// provider's service tier (empty for its usual one). It is false where the
-// model has no known price, or the provider no such tier.
+// RateAt returns the rate of a call at the provider's service tier ("" for its usual one); prompt
+// is the number of tokens in its prompt. It returns false if the model has no known price, or the
+// provider no such tier.
 func (p *Prices) RateAt(model, service string, prompt int64, at time.Time) (Rate, bool) {
 	l, _ := p.Find(model)
 	found, ok := Rate{}, false
@@ -214,8 +210,8 @@ func (p *Prices) RateAt(model, service string, prompt int64, at time.Time) (Rate
 	return found.times(percent), true
 }
 
-// Price returns what a call cost on the usual terms, and false for a model
-// without a known price.
+// Price returns the cost of a call on the usual terms, and false for a model without a known
+// price.
 func (p *Prices) Price(model string, u nexus.Usage, at time.Time) (nexus.Money, bool) {
 	return p.Bill(model, u, Terms{}, at)
 }
@@ -232,19 +228,18 @@ func (r Rate) applies(prompt int64, at time.Time) bool {
 	return len(r.Hours) == 0
 }
 
-// Cost returns what the tokens cost, each class rounded up to a billionth of a
-// dollar.
+// Cost returns the cost of the tokens, each class rounded up to a billionth of a dollar.
 func (r Rate) Cost(u nexus.Usage) nexus.Money {
 	hour := min(u.CacheHour, u.CacheWrite)
 	return share(r.Input, u.Input) + share(r.Output, u.Output) + share(r.CacheRead, u.CacheRead) +
 		share(r.CacheWrite, u.CacheWrite-hour) + share(max(r.CacheWrite, r.CacheHour), hour)
 }
 
-// share returns the price of n tokens at m for a million. It takes m apart so
-// that nothing runs over: m is at most a million dollars.
+// share returns the price of n tokens at m for a million. It splits m so that the product cannot
+// overflow: m is at most a million dollars.
 func share(m nexus.Money, n int64) nexus.Money {
 	const million = 1_000_000
 	whole, rest := int64(m)/million, int64(m)%million
-	n = min(n, 1e9) // no call is as long
+	n = min(n, 1e9) // no call has more
 	return nexus.Money(whole*n + (rest*n+million-1)/million)
 }

@@ -2,45 +2,45 @@ package llm
 
 import "slices"
 
-// Class says what kind of failure a call ended with.
+// Class is the class of a failed call.
 type Class string
 
 // The classes of failure.
 const (
-	Transient Class = "transient" // try again after a while
-	Overload  Class = "overload"  // try again, later
-	Quota     Class = "quota"     // wait for the window's end
-	Billing   Class = "billing"   // a person must pay; never retried
-	Auth      Class = "auth"      // a person must fix the key; never retried
+	Transient Class = "transient" // retry after a while
+	Overload  Class = "overload"  // retry later
+	Quota     Class = "quota"     // wait for the end of the window
+	Billing   Class = "billing"   // needs a payment by a person; never retried
+	Auth      Class = "auth"      // needs a new key from a person; never retried
 	Invalid   Class = "invalid"   // the request is wrong; never retried
 	Context   Class = "context"   // the conversation is too long
-	Safety    Class = "safety"    // the provider will not answer this
-	Fatal     Class = "fatal"     // nothing helps
+	Safety    Class = "safety"    // the provider refuses to answer this
+	Fatal     Class = "fatal"     // no remedy
 )
 
-// Remedy is what is done about a failed call.
+// Remedy is the action after a failed call.
 type Remedy string
 
 // The remedies. All but the first end the call.
 const (
-	Again   Remedy = "again"   // the same call again, after a wait, until its tries are used up
-	Shorten Remedy = "shorten" // the conversation is compacted and continues; the session ends where that does not help
-	GiveUp  Remedy = "give up" // the session ends: this model will not do this
-	Person  Remedy = "person"  // the run stops until a person has settled it
-	Halt    Remedy = "stop"    // the run stops, because nobody can say what would help
+	Again   Remedy = "again"   // the same call again, after a wait, until the retries are used up
+	Shorten Remedy = "shorten" // the conversation is compacted and continues; if that does not help, the session ends
+	GiveUp  Remedy = "give up" // the session ends: this model cannot do this
+	Person  Remedy = "person"  // the run stops until a person has fixed the cause
+	Halt    Remedy = "stop"    // the run stops, because the remedy is unknown
 )
 
-// Reaction is the one thing that is done about a class of failure.
+// Reaction defines how a class of failure is handled.
 type Reaction struct {
 	Class Class
-	When  string // what has happened, for people
+	When  string // cause, for people
 	Do    Remedy
-	Then  Remedy // what is done when the tries are used up
-	How   string // for people
+	Then  Remedy // remedy when the retries are used up
+	How   string // description, for people
 }
 
-// Reactions returns the reaction to every class, in the order of how much
-// hope there is. No other place decides what a failure of a call leads to.
+// Reactions returns the reactions to all classes, starting with the ones that a retry can fix. No
+// other place decides about the consequences of a failed call.
 func Reactions() []Reaction {
 	return []Reaction{
 		{Transient, "The connection or the server broke, or the answer was cut off or damaged.", Again, Halt, "waits 1 s, doubled each time, with jitter, or as long as the provider asks. If the server reports an error (5xx): waits up to 5 min, then tries again as for overload. If it is not reached: waits up to 1 min, 20 calls at most. If the answer is damaged or does not come: waits up to 1 min, 4 calls at most. `models.*` may name others to ask instead after a minute of waiting"},
@@ -55,8 +55,7 @@ func Reactions() []Reaction {
 	}
 }
 
-// Reaction returns what is done about the class. The zero Class, and any that
-// is unknown, stop the run.
+// Reaction returns the reaction to the class. The zero Class and unknown ones stop the run.
 func (c Class) Reaction() Reaction {
 	all := Reactions()
 	if i := slices.IndexFunc(all, func(r Reaction) bool { return r.Class == c }); i >= 0 {
@@ -65,5 +64,5 @@ func (c Class) Reaction() Reaction {
 	return Reaction{Class: c, Do: Halt, Then: Halt}
 }
 
-// Retryable reports whether the same call may succeed later by itself.
+// Retryable reports whether the same call may succeed later without any change.
 func (c Class) Retryable() bool { return c.Reaction().Do == Again }

@@ -8,17 +8,16 @@ import (
 	"time"
 )
 
-// How calls that begin alike are staggered.
+// How calls with the same beginning are staggered.
 const (
-	headStart = 3 * time.Second // longest that a call waits for another one
-	warmFor   = 4 * time.Minute // providers keep what was read for five at least
+	headStart = 3 * time.Second // limit of the wait for another call
+	warmFor   = 4 * time.Minute // providers cache for at least five minutes
 )
 
-// StaggerCalls returns m with calls that begin alike staggered: while nothing of
-// their system prompt and tools is in the provider's cache, the first one goes
-// ahead, and the others wait until its answer begins, so that they read from
-// the cache what it wrote. They wait three seconds at most. Models that do
-// not cache are asked at once.
+// StaggerCalls returns m with calls of the same beginning staggered: while their system prompt and
+// tools are not in the provider's cache, the first call is sent, and the others wait until its
+// answer begins, so that they can read the cache that it wrote. They wait three seconds at most.
+// Calls of models without a cache are sent at once.
 func (a ModelCapabilities) StaggerCalls(m Model, provider string, now func() time.Time) Model {
 	return &staggeredModel{Model: m, able: a, provider: provider, now: now, ahead: map[[sha256.Size]byte]*lead{}}
 }
@@ -29,14 +28,14 @@ type staggeredModel struct {
 	provider string
 	now      func() time.Time
 
-	mu    sync.Mutex // guards ahead and what it holds
+	mu    sync.Mutex // guards ahead and its values
 	ahead map[[sha256.Size]byte]*lead
 }
 
-// lead is a beginning that calls have in common.
+// lead is the state of a common beginning of calls.
 type lead struct {
-	warm  time.Time     // until when it is in the cache
-	going chan struct{} // closed when the call that goes ahead needs to be waited for no more; nil without one
+	warm  time.Time     // end of its time in the cache
+	going chan struct{} // closed when others need not wait for the first call any longer; nil without one
 }
 
 // Stream implements [Model].
@@ -61,8 +60,7 @@ func (s *staggeredModel) Stream(ctx context.Context, r Request, heard func(Delta
 	return resp, err
 }
 
-// queue waits until a call may be made, and reports whether it goes ahead of
-// others.
+// queue waits until a call may be sent, and reports whether it is the first.
 func (s *staggeredModel) queue(ctx context.Context, key [sha256.Size]byte) (first bool, _ error) {
 	var most <-chan time.Time
 	for {
@@ -76,7 +74,7 @@ func (s *staggeredModel) queue(ctx context.Context, key [sha256.Size]byte) (firs
 			most = t.C
 		}
 		select {
-		case <-going: // it begins, or the next one goes ahead
+		case <-going: // its answer begins, or another call becomes the first
 		case <-most:
 			return false, nil
 		case <-ctx.Done():
@@ -85,8 +83,7 @@ func (s *staggeredModel) queue(ctx context.Context, key [sha256.Size]byte) (firs
 	}
 }
 
-// enter returns what a call has to wait for, nil for nothing, and whether it
-// goes ahead of others.
+// enter returns the channel that a call must wait for, or nil, and whether it is the first.
 func (s *staggeredModel) enter(key [sha256.Size]byte) (going <-chan struct{}, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,8 +102,7 @@ func (s *staggeredModel) enter(key [sha256.Size]byte) (going <-chan struct{}, fi
 	return nil, true
 }
 
-// begun lets those continue that wait for a call: its answer begins, or it has
-// failed.
+// begun releases the calls that wait for a call: its answer begins, or it has failed.
 func (s *staggeredModel) begun(key [sha256.Size]byte, first, warm bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,10 +116,10 @@ func (s *staggeredModel) begun(key [sha256.Size]byte, first, warm bool) {
 	}
 }
 
-// beginning names what requests of siblings have in common.
+// beginning returns the hash of the part that sibling requests have in common.
 func beginning(r Request) [sha256.Size]byte {
 	data, err := json.Marshal([]any{r.Model, r.Tools, r.System})
-	if err != nil { // a schema that is no JSON, which the provider will say
+	if err != nil { // an invalid schema, which the provider will report
 		data = []byte(r.Model)
 	}
 	return sha256.Sum256(data)

@@ -8,15 +8,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Terms are what the price of a call hangs on besides its tokens. The zero
-// Terms are the usual ones.
+// Terms are the conditions of a call's price besides its tokens. The zero Terms are the usual
+// ones.
 type Terms struct {
-	Service  string // the tier of service that answered, as the provider names it
-	Region   string // where it was computed: a region that the answer names, or the host that was asked
-	Searches int64  // web searches that the provider made
+	Service  string // service tier of the answer, as the provider names it
+	Region   string // region of the computation: as the answer names it, or the host of the request
+	Searches int64  // number of the provider's web searches
 }
 
-// isUsualTier are the names that providers have for their usual tier of service.
+// isUsualTier reports whether a provider's name means its usual service tier.
 func isUsualTier(service string) bool {
 	switch service {
 	case "", "default", "standard", "auto", "unspecified", "on_demand", "provisioned_throughput", "scale":
@@ -26,7 +26,7 @@ func isUsualTier(service string) bool {
 	}
 }
 
-// tier returns the name that a tier of service has in the table.
+// tier returns the table's name of a service tier.
 func tier(service string) string {
 	service = strings.TrimPrefix(strings.ToLower(service), "on_demand_")
 	switch service {
@@ -39,9 +39,8 @@ func tier(service string) string {
 	}
 }
 
-// percent returns what a call on these terms costs, in hundredths of the
-// usual price. A tier that is unknown costs as much as the most expensive that
-// somebody knows, so that no price is too low.
+// percent returns the cost of a call on these terms as a percentage of the usual price. An unknown
+// tier costs as much as the most expensive known one, so that no price is too low.
 func (p *Prices) percent(model string, t Terms) int64 {
 	provider, _, _ := Split(model)
 	whole := int64(100)
@@ -57,8 +56,8 @@ func (p *Prices) percent(model string, t Terms) int64 {
 	return (whole*cmp.Or(p.regions[provider][strings.ToLower(t.Region)], 100) + 99) / 100
 }
 
-// Bill returns what a call cost on the terms on which it was answered, and
-// false for a model without a known price.
+// Bill returns the cost of a call on the terms of its answer, and false for a model without a
+// known price.
 func (p *Prices) Bill(model string, u nexus.Usage, t Terms, at time.Time) (nexus.Money, bool) {
 	r, ok := p.RateAt(model, "", u.Prompt(), at)
 	if !ok {
@@ -68,14 +67,12 @@ func (p *Prices) Bill(model string, u nexus.Usage, t Terms, at time.Time) (nexus
 	return r.times(p.percent(model, t)).Cost(u) + p.fees[provider]["web_search"]*nexus.Money(min(max(t.Searches, 0), 1e6))/1000, true
 }
 
-// lasting is how long a call may take, generously: from one hour of a day, and
-// one day, to the next.
+// lasting is a generous limit of a call's duration: prices may change with the hour and the day.
 const lasting = time.Hour
 
-// WorstCost returns the most that a call of r can cost that is asked of the model
-// at a time, on these terms, and false for a model without a known price. A
-// call on whose way the price changes takes the more expensive one. Nobody here asks a
-// provider to keep a prompt for an hour or to search, so that is left out.
+// WorstCost returns the maximum cost of a call of r at a time, on these terms, and false for a
+// model without a known price. If the price changes during the call, the higher one counts. The
+// prices of one-hour caching and of searches are left out, because our requests never use them.
 func (p *Prices) WorstCost(model string, r Request, t Terms, at time.Time) (nexus.Money, bool) {
 	l, _ := p.Find(model)
 	prompt, percent := Estimate(r), max(p.percent(model, t), p.percent(model, Terms{Region: t.Region}))
@@ -85,7 +82,7 @@ func (p *Prices) WorstCost(model string, r Request, t Terms, at time.Time) (nexu
 		rate, ok := p.RateAt(model, "", prompt, at)
 		known = known && ok
 		dearest := rate.worst()
-		for _, step := range l.Rates { // the prompt may turn out shorter
+		for _, step := range l.Rates { // the actual prompt may be shorter
 			if step.Above > 0 && step.Above < prompt {
 				rate, _ := p.RateAt(model, "", step.Above, at)
 				dearest = dearest.over(rate.worst())
@@ -96,7 +93,7 @@ func (p *Prices) WorstCost(model string, r Request, t Terms, at time.Time) (nexu
 	return worst, known
 }
 
-// worst returns the rate with the most expensive class of input for all input.
+// worst returns the rate with the most expensive input class for all input.
 func (r Rate) worst() Rate {
 	return Rate{Input: max(r.Input, r.CacheRead, r.CacheWrite), Output: r.Output}
 }
@@ -105,7 +102,7 @@ func (r Rate) over(s Rate) Rate {
 	return Rate{Input: max(r.Input, s.Input), Output: max(r.Output, s.Output)}
 }
 
-// times returns the rate at so many hundredths.
+// times returns the rate multiplied by a percentage.
 func (r Rate) times(percent int64) Rate {
 	for _, m := range []*nexus.Money{&r.Input, &r.Output, &r.CacheRead, &r.CacheWrite, &r.CacheHour} {
 		*m = nexus.Money((int64(*m)*percent + 99) / 100)

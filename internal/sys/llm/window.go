@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// Window is what the headers of an answer say about one of the account's limits.
+// Window is the state of one of the account's limits, from the headers of a response.
 type Window struct {
 	Name  string // requests, tokens, input-tokens...
-	Limit int64  // -1 where it is not said
+	Limit int64  // -1 if unknown
 	Left  int64
-	Reset string    // when all of it is there again: a time, or how long that takes
-	Sent  time.Time // when that was, by the provider's clock; zero where it is not said
+	Reset string    // when it is full again: a time or a duration
+	Sent  time.Time // time of the response, by the provider's clock; zero if unknown
 }
 
-// Wait returns how long it is until all of the window is there again, and
-// false where nobody said. A time is seen from the provider's own clock.
+// Wait returns the time until the window is full again, and false if unknown. A time is relative
+// to the provider's own clock.
 func (w Window) Wait(now time.Time) (time.Duration, bool) {
-	if n, err := strconv.ParseFloat(w.Reset, 64); err == nil && (n >= 1e9 && n < 9e9 || n >= 1e12 && n < 9e12) { // since 1970, in seconds or a thousand times as many
+	if n, err := strconv.ParseFloat(w.Reset, 64); err == nil && (n >= 1e9 && n < 9e9 || n >= 1e12 && n < 9e12) { // Unix time, in seconds or milliseconds
 		if n >= 1e12 {
 			n /= 1000
 		}
@@ -33,26 +33,25 @@ func (w Window) Wait(now time.Time) (time.Duration, bool) {
 
 type listener struct{}
 
-// Listen returns a context for calls: when a response to one of them begins,
-// whatever becomes of it, told gets its status and what its headers say about the
-// account's limits.
+// Listen returns a context for calls: when a response to one of them begins, told is called with
+// its status and the windows in its headers, whatever the result of the call.
 func Listen(ctx context.Context, told func(status int, all []Window)) context.Context {
 	return context.WithValue(ctx, listener{}, told)
 }
 
-// ReportHeaders tells who listens what a response says, before its body is read. The
-// providers' rooms call it for each.
+// ReportHeaders calls the function of [Listen] with the headers of a response, before its body is
+// read. The provider packages call it for each response.
 func ReportHeaders(ctx context.Context, status int, h http.Header) {
 	if told, ok := ctx.Value(listener{}).(func(int, []Window)); ok {
 		told(status, Windows(h))
 	}
 }
 
-// Windows reads the headers with which Anthropic, OpenAI and most compatible
-// servers say how much of the account's limits is left, in order of their names.
+// Windows parses the headers with which Anthropic, OpenAI and most compatible servers report the
+// rest of the account's limits, sorted by name.
 func Windows(h http.Header) []Window {
 	var all []Window
-	sent, _ := http.ParseTime(h.Get("Date")) // zero where it is none
+	sent, _ := http.ParseTime(h.Get("Date")) // zero without one
 	for key, values := range h {
 		key = strings.ToLower(key)
 		var name string
@@ -87,14 +86,13 @@ func Windows(h http.Header) []Window {
 	return all
 }
 
-// whole reads a count, which nobody may have below zero.
+// whole parses a non-negative count.
 func whole(text string) (int64, bool) {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	return n, err == nil && n >= 0
 }
 
-// usedUp reports whether one of the windows is used up, and when the last of
-// those says that it ends.
+// usedUp reports whether one of the windows is used up, and the latest end of those.
 func usedUp(all []Window) (reset string, empty bool) {
 	longest := time.Duration(-1)
 	for _, w := range all {
@@ -109,8 +107,8 @@ func usedUp(all []Window) (reset string, empty bool) {
 	return reset, empty
 }
 
-// span reads seconds, a duration such as "34s", and a time seen from now. It
-// reports false for anything else.
+// span parses seconds, a duration such as "34s", or a time relative to now. It returns false for
+// other texts.
 func span(text string, now time.Time) (time.Duration, bool) {
 	if s, ok := seconds(text); ok {
 		return time.Duration(s * float64(time.Second)), true
@@ -121,8 +119,7 @@ func span(text string, now time.Time) (time.Duration, bool) {
 	return stamp(text, now)
 }
 
-// stamp returns how long it is until a time that a header names, and false
-// where it names none.
+// stamp returns the time until a date in a header, and false if it has none.
 func stamp(text string, now time.Time) (time.Duration, bool) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package lsp talks to language servers: programs that know what the names in
-// source code mean, and speak the Language Server Protocol on their standard
-// input and output. It is the one home of the JSON-RPC library.
+// Package lsp is a client of language servers: programs that analyze source code, and speak the
+// Language Server Protocol on their standard input and output. Only this package uses the JSON-RPC
+// library.
 //
-// A server is a program of others', and it reads files that nobody vouches for.
-// What it says is bounded in number and size, each answer has a limit of time,
-// and what it asks for is answered with what it was told already, or refused:
-// it never writes a file. What it would have changed comes back as edits.
+// A server is a third-party program that reads untrusted files. Its messages are limited in number
+// and size, and each response in time. Its requests are answered from the settings that it already
+// has, or refused: it never writes a file. Its changes are returned as edits.
 package lsp
 
 import (
@@ -25,67 +24,65 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Server says how one is started, and what it is told about the place where it
-// works.
+// Server describes how to start a server, and its settings.
 type Server struct {
-	Root string // directory that it works in
+	Root string // working directory
 
-	// Start starts its program and returns its input and output; closing that
-	// ends it. Said is what it said on standard error, nil if unknown.
+	// Start starts the program and returns its input and output; closing that ends it. Said returns
+	// its standard error, nil if unknown.
 	Start func(ctx context.Context) (io.ReadWriteCloser, error)
 	Said  func() string
 
-	Options json.RawMessage // that it begins with, and what it is told when it asks for its settings
-	Begin   time.Duration   // most until it answers first; 0 means a minute
-	Answer  time.Duration   // most for one answer; 0 means two minutes
-	settle  time.Duration   // for what it finds in a file and says by itself; 0 means a second
+	Options json.RawMessage // initialization options, and the answer to a request for settings
+	Begin   time.Duration   // limit until its first response; 0 means a minute
+	Answer  time.Duration   // limit for a response; 0 means two minutes
+	settle  time.Duration   // limit for diagnostics that it sends unasked; 0 means a second
 }
 
 var (
-	// ErrGone says that a server ended, or was ended for what it said.
+	// ErrGone is returned if a server ended, or was ended because of its output.
 	ErrGone = errors.New("the server has gone")
-	// ErrSilent says that a server did not answer in time. It was ended.
+	// ErrSilent is returned if a server did not respond in time. It was ended.
 	ErrSilent = errors.New("the server did not answer in time")
-	// errCannot says that a server does not offer what it was asked for.
+	// errCannot is returned for a feature that a server does not have.
 	errCannot = errors.New("the server does not offer that")
 	errClosed = errors.New("the connection was closed")
 )
 
-// Session is a connection to a server. One goroutine at a time may ask; Close
-// must be called.
+// Session is a connection to a server. It must be used by one goroutine at a time, and closed with
+// Close.
 type Session struct {
 	server Server
 	conn   *jsonrpc2.Conn
 	stop   context.CancelCauseFunc
 	pipes  io.Closer
 	wire   *wire
-	able   serverCapabilities // what the server offers
+	able   serverCapabilities // capabilities of the server
 
-	open  map[string]document // what it was given the text of, by name
-	order []string            // of those, the oldest first
+	open  map[string]document // open files, by name
+	order []string            // of the open files, the oldest first
 
-	mu    sync.Mutex // guards what the server says by itself
+	mu    sync.Mutex // guards the server's notifications
 	told  map[string]report
-	busy  map[string]bool // work that it says it is doing
-	done  int             // pieces of work that it did
-	heard chan struct{}   // closed and made again when one of the two changes
+	busy  map[string]bool // running work that it reports
+	done  int             // finished pieces of work
+	heard chan struct{}   // closed and replaced when one of the two changes
 }
 
-// document is a file whose text the server was given.
+// document is an open file whose text the server has.
 type document struct {
 	version int
 	text    string
 }
 
-// report is what a server said last of a file.
+// report is a server's last report about a file.
 type report struct {
 	found   []Diagnostic
 	version int
 	times   int
 }
 
-// Dial starts a server and agrees with it on how to talk. The connection ends
-// with ctx at the latest.
+// Dial starts a server and initializes the connection. The connection ends with ctx at the latest.
 func Dial(ctx context.Context, s Server) (*Session, error) {
 	s.Begin, s.Answer, s.settle = cmp.Or(s.Begin, time.Minute), cmp.Or(s.Answer, 2*time.Minute), cmp.Or(s.settle, time.Second)
 	life, stop := context.WithCancelCause(ctx)
@@ -106,7 +103,7 @@ func Dial(ctx context.Context, s Server) (*Session, error) {
 	return c, nil
 }
 
-// begin shakes hands.
+// begin sends the initialization.
 func (c *Session) begin(ctx context.Context) error {
 	var r struct {
 		Capabilities serverCapabilities `json:"capabilities"`
@@ -126,24 +123,23 @@ func (c *Session) Close() {
 	ctx, done := context.WithTimeoutCause(context.Background(), leave, errClosed)
 	defer done()
 	if err := c.ask(ctx, leave, "shutdown", nil, nil); err == nil {
-		_ = c.notify(ctx, "exit", nil) // and it is killed where it does not
+		_ = c.notify(ctx, "exit", nil) // otherwise it is killed
 	}
 	c.closeNow()
 }
 
-// leave is how long a server may take to end its work.
+// leave limits the time for a server's exit.
 const leave = 2 * time.Second
 
-// closeNow ends the connection at once, whoever waits for something in it: a server
-// that asks and does not read the answers holds up everything.
+// closeNow closes the connection immediately, even during a call: a server that sends requests and
+// does not read the answers would block everything.
 func (c *Session) closeNow() {
 	c.stop(errClosed)
 	_ = c.pipes.Close()
-	_ = c.conn.Close() // which may have closed itself
+	_ = c.conn.Close() // it may already be closed
 }
 
-// ask asks the server for something, and ends it where the answer does not come
-// in time.
+// ask sends a request to the server, and ends the server if there is no response in time.
 func (c *Session) ask(ctx context.Context, limit time.Duration, method string, params, result any) error {
 	ctx, end := context.WithTimeoutCause(ctx, limit, ErrSilent)
 	defer end()
@@ -152,7 +148,7 @@ func (c *Session) ask(ctx context.Context, limit time.Duration, method string, p
 		if !isRetryable(err) {
 			return err
 		}
-		select { // it was in the middle of something, and says so
+		select { // it was busy and refused for that reason
 		case <-time.After(wait):
 		case <-ctx.Done():
 			return c.explain(context.Cause(ctx))
@@ -160,7 +156,7 @@ func (c *Session) ask(ctx context.Context, limit time.Duration, method string, p
 	}
 }
 
-// isRetryable reports whether a server says that the question came at a wrong time.
+// isRetryable reports whether a server refused a request because of its current state.
 func isRetryable(err error) bool {
 	const changed, cancelled = -32801, -32802
 	e, ok := errors.AsType[*refusedError](err)
@@ -190,7 +186,7 @@ func (c *Session) once(ctx context.Context, method string, params, result any) e
 	return nil
 }
 
-// refusedError says that the server refused.
+// refusedError is an error response of the server.
 type refusedError struct {
 	Code int64
 	Text string
@@ -201,7 +197,7 @@ func (e *refusedError) Error() string {
 	return fmt.Sprintf("the server refused (%d): %s", e.Code, e.Text)
 }
 
-// notify says something to the server that it does not answer.
+// notify sends a notification.
 func (c *Session) notify(ctx context.Context, method string, params any) error {
 	ctx, end := context.WithTimeoutCause(ctx, c.server.Answer, ErrSilent)
 	defer end()
@@ -212,7 +208,7 @@ func (c *Session) notify(ctx context.Context, method string, params any) error {
 	return nil
 }
 
-// explain adds to why an answer did not come what is known of it.
+// explain adds the known cause to the error of a missing response.
 func (c *Session) explain(why error) error {
 	if err := c.wire.broken(); err != nil {
 		return fmt.Errorf("%w: %w", ErrGone, err)
@@ -225,7 +221,7 @@ func (c *Session) explain(why error) error {
 	return why
 }
 
-// brief returns the end of what a server says as one line that hides nothing.
+// brief returns the end of a server's output as one line without hidden characters.
 func brief(text string) string {
 	const most = 400
 	text = sanitize.Terminal(text)
@@ -235,8 +231,7 @@ func brief(text string) string {
 	return sanitize.Show(oneLine(text))
 }
 
-// A wire reads and writes messages, and counts what is read: no answer is worth
-// more than so much.
+// wire reads and writes messages, and limits the bytes read.
 type wire struct {
 	mu       sync.Mutex
 	messages int
@@ -246,20 +241,19 @@ type wire struct {
 
 const (
 	maxMessage  = 32 << 20  // bytes of a message
-	maxBytes    = 256 << 20 // of all until the next question
+	maxBytes    = 256 << 20 // of all messages until the next request
 	maxMessages = 200_000
-	maxHead     = 8 << 10 // bytes that are read before a message
+	maxHead     = 8 << 10 // bytes before a message
 )
 
-// rest forgets what was counted.
+// rest resets the count.
 func (w *wire) rest() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.messages, w.bytes = 0, 0
 }
 
-// broken says why the server is not listened to any more; nil: it is, or it
-// ended.
+// broken returns the reason why the server is no longer read, or nil.
 func (w *wire) broken() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -7,16 +7,15 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Bounds of what a server says by itself.
+// Limits of unrequested messages.
 const (
-	maxFiles = 500 // of which it is kept what the server found
-	maxFound = 500 // in each of them
+	maxFiles = 500 // files with stored diagnostics
+	maxFound = 500 // diagnostics per file
 	maxBusy  = 100
 )
 
-// Handle hears what the server says by itself, and answers what it asks: with
-// what it was told already, or that nobody does that. It implements
-// [jsonrpc2.Handler].
+// Handle handles the server's notifications, and answers its requests: with the known settings, or
+// with an error. It implements [jsonrpc2.Handler].
 func (c *Session) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
 	var params json.RawMessage
 	if r.Params != nil {
@@ -31,14 +30,14 @@ func (c *Session) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.R
 		var p struct {
 			Items []json.RawMessage `json:"items"`
 		}
-		_ = json.Unmarshal(params, &p) // without items nothing is asked for
+		_ = json.Unmarshal(params, &p) // without items there is no question
 		all := make([]json.RawMessage, min(len(p.Items), maxBusy))
 		for i := range all {
 			if all[i] = c.server.Options; all[i] == nil {
 				all[i] = json.RawMessage("null")
 			}
 		}
-		_ = conn.Reply(ctx, r.ID, all) // whoever waits for an answer hears that it cannot be sent
+		_ = conn.Reply(ctx, r.ID, all) // a failed write also ends the pending call
 	case "workspace/workspaceFolders":
 		_ = conn.Reply(ctx, r.ID, []folder{{fileURI(c.server.Root), "worktree"}})
 	case "workspace/applyEdit":
@@ -51,7 +50,7 @@ func (c *Session) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.R
 	}
 }
 
-// recordNotification takes down what a server says about files and of its work.
+// recordNotification stores a server's reports about files and about its work.
 func (c *Session) recordNotification(method string, params json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +97,7 @@ func (c *Session) recordNotification(method string, params json.RawMessage) {
 	c.heard = make(chan struct{})
 }
 
-// waitUntil waits until something is so that the server says by itself.
+// waitUntil waits until the server's notifications make the condition true.
 func (c *Session) waitUntil(ctx context.Context, so func() bool) error {
 	for {
 		c.mu.Lock()

@@ -9,37 +9,35 @@ import (
 	"strings"
 )
 
-// Position is a place in a text: lines and characters from 0, those in the unit
-// that the server counts in.
+// Position is a position in a text: line and character from 0, in the unit that the server uses.
 type Position struct {
 	Line int `json:"line"`
 	Char int `json:"character"`
 }
 
-// Range is a stretch of a text.
+// Range is a range of a text.
 type Range struct {
 	Start Position `json:"start"`
 	End   Position `json:"end"`
 }
 
-// Place is a stretch of a file, whose name is below the root, or absolute where
-// it lies elsewhere.
+// Place is a range of a file, whose name is relative to the root, or absolute if it is outside.
 type Place struct {
 	Name  string
 	Range Range
 }
 
-// Symbol is something that source code declares.
+// Symbol is a declaration in source code.
 type Symbol struct {
 	Kind   string // such as function
-	Symbol string // what it is called
-	Of     string // what it is part of
+	Symbol string // its name
+	Of     string // name of its container
 	Detail string
-	Depth  int // 0: of the file itself
+	Depth  int // 0: at the top of the file
 	Place
 }
 
-// Diagnostic is something that a server finds in a file.
+// Diagnostic is a problem that a server reports in a file.
 type Diagnostic struct {
 	Range    Range           `json:"range"`
 	Severity int             `json:"severity"` // from 1, an error, to 4, a hint
@@ -54,7 +52,7 @@ type Action struct {
 	Title string
 	Kind  string
 	raw   json.RawMessage
-	done  bool // it holds its edits
+	done  bool // it contains its edits
 }
 
 type folder struct {
@@ -66,7 +64,7 @@ type textID struct {
 	URI string `json:"uri"`
 }
 
-// serverCapabilities is what a server offers.
+// serverCapabilities are the capabilities that a server reports.
 type serverCapabilities struct {
 	Encoding    string `json:"positionEncoding"`
 	Symbols     offer  `json:"documentSymbolProvider"`
@@ -87,7 +85,7 @@ func (a serverCapabilities) check() error {
 	}
 }
 
-// offer is true, or options.
+// offer is a capability, either true or an object of options.
 type offer struct{ yes, resolves bool }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -97,13 +95,13 @@ func (o *offer) UnmarshalJSON(data []byte) error {
 	var options struct {
 		Resolve bool `json:"resolveProvider"`
 	}
-	if json.Unmarshal(data, &options) == nil { // it is no object mostly
+	if json.Unmarshal(data, &options) == nil { // usually it is no object
 		o.resolves = options.Resolve
 	}
 	return nil
 }
 
-// initializeParams is what a server is told first.
+// initializeParams returns the parameters of the first request.
 func (c *Session) initializeParams() any {
 	type object = map[string]any
 	uri := fileURI(c.server.Root)
@@ -135,11 +133,10 @@ func (c *Session) initializeParams() any {
 
 func fileURI(name string) string { return (&url.URL{Scheme: "file", Path: name}).String() }
 
-// uri returns how the server calls a file.
+// uri returns the URI of a file.
 func (c *Session) uri(name string) string { return fileURI(path.Join(c.server.Root, name)) }
 
-// name returns how we call a file: by its path below the root, or an absolute
-// one.
+// name returns the name of a URI's file: its path relative to the root, or an absolute one.
 func (c *Session) name(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || u.Path == "" {
@@ -157,7 +154,7 @@ func IsInside(name string) bool { return name != "" && !path.IsAbs(name) }
 
 var errNames = errors.New("the server names something that is not a file")
 
-// kinds are the protocol's words for what a symbol is, from 1 on.
+// kind returns the protocol's name of a symbol kind, from 1.
 func kind(n int) string {
 	all := []string{
 		"file", "module", "namespace", "package", "class", "method", "property", "field", "constructor", "enum", "interface", "function",

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-const maxOpen = 32 // files that a server holds the text of
+const maxOpen = 32 // limit of open files
 
-// OpenFile gives the server the text of a file as it is now.
+// OpenFile sends the current text of a file to the server.
 func (c *Session) OpenFile(ctx context.Context, name, language, text string) error {
 	d, open := c.open[name]
 	if open && d.text == text {
@@ -33,7 +33,7 @@ func (c *Session) OpenFile(ctx context.Context, name, language, text string) err
 	return c.notify(ctx, "textDocument/didOpen", map[string]any{"textDocument": id})
 }
 
-// CloseFile takes a file's text back: the server reads the file again.
+// CloseFile closes a file: from then on the server uses the file on disk.
 func (c *Session) CloseFile(ctx context.Context, name string) error {
 	if _, open := c.open[name]; !open {
 		return nil
@@ -43,17 +43,17 @@ func (c *Session) CloseFile(ctx context.Context, name string) error {
 	return c.notify(ctx, "textDocument/didClose", map[string]any{"textDocument": textID{c.uri(name)}})
 }
 
-// OpenFiles returns the names of the files whose text the server was given.
+// OpenFiles returns the names of the open files.
 func (c *Session) OpenFiles() []string { return slices.Clone(c.order) }
 
-// What became of a file since the server looked.
+// Kinds of file changes.
 const (
 	Made    = 1
 	Changed = 2
 	Gone    = 3
 )
 
-// NotifyFileChanges tells the server which files are other than they were.
+// NotifyFileChanges reports changed files to the server.
 func (c *Session) NotifyFileChanges(ctx context.Context, files map[string]int) error {
 	type event struct {
 		URI  string `json:"uri"`
@@ -70,9 +70,8 @@ func (c *Session) NotifyFileChanges(ctx context.Context, files map[string]int) e
 	return c.notify(ctx, "workspace/didChangeWatchedFiles", map[string]any{"changes": events})
 }
 
-// query asks for something whose answer may come before the server has looked
-// at everything: an empty one is asked for again once it is done with what it
-// says it does.
+// query sends a request whose response may come before the server has indexed everything: an empty
+// one is requested again after the server's reported work has ended.
 func (c *Session) query(ctx context.Context, able offer, method string, params, result any, empty func() bool) error {
 	if !able.yes {
 		return errCannot
@@ -93,7 +92,7 @@ func (c *Session) query(ctx context.Context, able offer, method string, params, 
 	wait, end := context.WithTimeoutCause(ctx, c.server.Answer, ErrSilent)
 	defer end()
 	if err := c.waitUntil(wait, idle); err != nil {
-		if errors.Is(err, ErrSilent) { // it works on for longer than anybody waits
+		if errors.Is(err, ErrSilent) { // it works longer than any caller waits
 			return nil
 		}
 		return err
@@ -105,15 +104,14 @@ func (c *Session) at(name string, p Position) map[string]any {
 	return map[string]any{"textDocument": textID{c.uri(name)}, "position": p}
 }
 
-// Definition returns where what is at a position is declared.
+// Definition returns the declaration of the symbol at a position.
 func (c *Session) Definition(ctx context.Context, name string, p Position) ([]Place, error) {
 	var found places
 	err := c.query(ctx, c.able.Definition, "textDocument/definition", c.at(name, p), &found, func() bool { return len(found) == 0 })
 	return c.places(found), err
 }
 
-// References returns where what is at a position is used, and where it is
-// declared.
+// References returns the uses and the declaration of the symbol at a position.
 func (c *Session) References(ctx context.Context, name string, p Position) ([]Place, error) {
 	params := c.at(name, p)
 	params["context"] = map[string]any{"includeDeclaration": true}
@@ -122,7 +120,7 @@ func (c *Session) References(ctx context.Context, name string, p Position) ([]Pl
 	return c.places(found), err
 }
 
-// places is one place, or a list of them, in either way of writing one.
+// places is one place, or a list of them, in both forms of the protocol.
 type places []place
 
 type place struct {
@@ -167,7 +165,7 @@ func (c *Session) places(found places) []Place {
 
 const maxPlaces = 2_000
 
-// symbol is a symbol in any of the protocol's ways.
+// symbol is a symbol in all forms of the protocol.
 type symbol struct {
 	Name      string   `json:"name"`
 	Detail    string   `json:"detail"`
@@ -179,7 +177,7 @@ type symbol struct {
 	Location  *place   `json:"location"`
 }
 
-// Symbols returns what a file declares, in its order.
+// Symbols returns the declarations of a file, in its order.
 func (c *Session) Symbols(ctx context.Context, name string) ([]Symbol, error) {
 	var found []symbol
 	err := c.query(ctx, c.able.Symbols, "textDocument/documentSymbol", map[string]any{"textDocument": textID{c.uri(name)}}, &found, func() bool { return len(found) == 0 })
@@ -188,7 +186,7 @@ func (c *Session) Symbols(ctx context.Context, name string) ([]Symbol, error) {
 	return all, err
 }
 
-// Find returns what is declared anywhere by a name like this.
+// Find returns the declarations in all files whose names match the query.
 func (c *Session) Find(ctx context.Context, query string) ([]Symbol, error) {
 	var found []symbol
 	err := c.query(ctx, c.able.Find, "workspace/symbol", map[string]any{"query": query}, &found, func() bool { return len(found) == 0 })
@@ -217,7 +215,7 @@ func (c *Session) symbols(all *[]Symbol, found []symbol, file, of string, depth 
 	}
 }
 
-// Diagnostics returns what the server finds in a file that it was given.
+// Diagnostics returns the server's diagnostics for an open file.
 func (c *Session) Diagnostics(ctx context.Context, name string) ([]Diagnostic, error) {
 	if c.able.Diagnostics.yes {
 		var r struct {
@@ -236,7 +234,7 @@ func (c *Session) Diagnostics(ctx context.Context, name string) ([]Diagnostic, e
 	if err := c.waitUntil(ctx, fresh); err != nil {
 		return nil, err
 	}
-	for quiet := false; !quiet; { // many a server says at once what does not parse, and later what does not fit
+	for quiet := false; !quiet; { // many servers report syntax errors at once, and type errors later
 		c.mu.Lock()
 		times := c.told[name].times
 		c.mu.Unlock()
@@ -254,8 +252,7 @@ func (c *Session) Diagnostics(ctx context.Context, name string) ([]Diagnostic, e
 
 var errQuiet = errors.New("it closed its output")
 
-// Rename returns what has to change so that what is at a position is called
-// otherwise.
+// Rename returns the changes that rename the symbol at a position.
 func (c *Session) Rename(ctx context.Context, name string, p Position, to string) ([]Change, error) {
 	params := c.at(name, p)
 	params["newName"] = to
@@ -266,7 +263,7 @@ func (c *Session) Rename(ctx context.Context, name string, p Position, to string
 	return c.changes(r)
 }
 
-// Actions returns the changes that the server proposes for a stretch of a file.
+// Actions returns the code actions that the server proposes for a range of a file.
 func (c *Session) Actions(ctx context.Context, name string, at Range) ([]Action, error) {
 	found, err := c.Diagnostics(ctx, name)
 	if err != nil && (errors.Is(err, ErrGone) || ctx.Err() != nil) {
@@ -295,14 +292,14 @@ func (c *Session) Actions(ctx context.Context, name string, at Range) ([]Action,
 		if json.Unmarshal(data, &a) != nil || a.Title == "" || a.Disabled != nil {
 			continue
 		}
-		if done := len(a.Edit) > 0; done || len(a.Command) == 0 && c.able.Actions.resolves { // a command would have the server do something
+		if done := len(a.Edit) > 0; done || len(a.Command) == 0 && c.able.Actions.resolves { // a command would make the server act itself
 			all = append(all, Action{a.Title, a.Kind, data, done})
 		}
 	}
 	return all, nil
 }
 
-// Resolve returns what an action changes.
+// Resolve returns the changes of an action.
 func (c *Session) Resolve(ctx context.Context, a Action) ([]Change, error) {
 	var r struct {
 		Edit workspaceEdit `json:"edit"`
@@ -317,7 +314,7 @@ func (c *Session) Resolve(ctx context.Context, a Action) ([]Change, error) {
 	return c.changes(r.Edit)
 }
 
-// workspaceEdit is what a server would change, in both ways of writing it.
+// workspaceEdit has the changes of a server, in both forms of the protocol.
 type workspaceEdit struct {
 	Changes  map[string][]Edit `json:"changes"`
 	Document []struct {
@@ -328,7 +325,7 @@ type workspaceEdit struct {
 	} `json:"documentChanges"`
 }
 
-// changes checks what a server would change, and returns it by file.
+// changes validates a server's changes, and returns them by file.
 func (c *Session) changes(r workspaceEdit) ([]Change, error) {
 	var all []Change
 	add := func(uri string, made bool, edits []Edit) error {

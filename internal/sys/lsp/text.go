@@ -16,7 +16,7 @@ const (
 	utf32Unit = "utf-32"
 )
 
-// width returns how much a rune counts.
+// width returns the number of units of a rune.
 func width(unit string, r rune, size int) int {
 	switch unit {
 	case utf8Unit:
@@ -31,7 +31,7 @@ func width(unit string, r rune, size int) int {
 	}
 }
 
-// Char returns how far into a line so many bytes are, as the server counts.
+// Char converts a byte offset in a line to the server's unit.
 func (c *Session) Char(line string, bytes int) int {
 	n := 0
 	for i, r := range line {
@@ -43,8 +43,8 @@ func (c *Session) Char(line string, bytes int) int {
 	return n
 }
 
-// column returns how many bytes into a line a character is. One behind its end
-// is at its end.
+// column converts a character in the server's unit to a byte offset. Offsets after the end of the
+// line become its end.
 func column(unit, line string, char int) int {
 	for i, r := range line {
 		if char <= 0 {
@@ -55,28 +55,28 @@ func column(unit, line string, char int) int {
 	return len(line)
 }
 
-// Edit is a stretch of a text and what takes its place.
+// Edit replaces a range of a text.
 type Edit struct {
 	Range Range  `json:"range"`
 	New   string `json:"newText"`
 }
 
-// Bounds of what a server changes at once.
+// Limits of a server's changes.
 const (
 	maxChanged = 200 // files
 	maxEdits   = 20_000
 	maxText    = 8 << 20 // bytes of a file
 )
 
-// Change is what becomes of one file.
+// Change is the change of one file.
 type Change struct {
 	Name  string
-	Made  bool // it is a new one
+	Made  bool // it is a new file
 	Edits []Edit
 	unit  string
 }
 
-// Apply returns the text as the edits make it.
+// Apply returns the text with the edits applied.
 func (ch Change) Apply(text string) (string, error) {
 	type span struct {
 		from, to, at int

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// length reads what is before a message, and returns how long that is.
-// Lines that are no header, as a server may print when it begins, are skipped.
+// length reads the headers of a message, and returns its length. Lines that are no headers, such
+// as a banner of the server, are skipped.
 func length(from *bufio.Reader) (int, error) {
 	found, read := -1, 0
 	for {

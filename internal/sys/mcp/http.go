@@ -19,11 +19,11 @@ import (
 
 const (
 	maxHops   = 3
-	maxStream = 64 << 20 // bytes of one answer that is a stream of events
+	maxStream = 64 << 20 // bytes of one response that is a stream of events
 )
 
-// CheckURL says why a server may not be reached at an address. One that is
-// near is somebody's own choice; every other is on the open Internet.
+// CheckURL returns an error if a server must not be reached at a URL. A near server is the user's
+// own choice; all others must be on the public internet.
 func CheckURL(address string, near bool) error {
 	u, err := url.Parse(address)
 	switch {
@@ -43,14 +43,13 @@ func CheckURL(address string, near bool) error {
 	return nil
 }
 
-// isLocalName reports whether a name is that of this machine in every resolver.
+// isLocalName reports whether every resolver maps a name to this machine.
 func isLocalName(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-// client returns a client that goes nowhere but to the server, and nowhere at
-// all once life ends.
+// client returns a client that connects only to the server, and to nothing after life ends.
 func (s Server) client(life context.Context) (*http.Client, error) {
 	if err := CheckURL(s.URL, s.Near); err != nil {
 		return nil, err
@@ -81,8 +80,8 @@ func (s Server) client(life context.Context) (*http.Client, error) {
 	}, nil
 }
 
-// reachable is asked with the address that a name stands for, right before it
-// is connected to: what the name stood for earlier does not count.
+// reachable checks the resolved address immediately before the connection, so that an earlier
+// result of the name does not count.
 func (s Server) reachable(address string, plain bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -92,7 +91,7 @@ func (s Server) reachable(address string, plain bool) error {
 	switch {
 	case plain && !ip.IsLoopback():
 		return fmt.Errorf("%s is not this machine", ip)
-	case ip.IsLinkLocalUnicast(), ip.IsMulticast(), ip.IsUnspecified(): // also where clouds keep their keys
+	case ip.IsLinkLocalUnicast(), ip.IsMulticast(), ip.IsUnspecified(): // clouds serve their keys at such addresses
 		return fmt.Errorf("%s is not an address of a server", ip)
 	case !s.Near && egress.SpecialKind(ip) != "":
 		return fmt.Errorf("%s is a private address, and the repository names the server", ip)
@@ -104,13 +103,12 @@ func sameHost(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
 }
 
-// guard adds headers to what goes to the server's own host, and bounds what
-// comes back.
+// guard adds headers to requests to the server's own host, and limits the size of responses.
 type guard struct {
 	next    http.RoundTripper
 	headers http.Header
 	to      *url.URL
-	tie     func(end func()) (loose func() bool) // to the life of the session
+	tie     func(end func()) (loose func() bool) // to the end of the session
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -138,7 +136,7 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// bounded is a body that ends in an error when it is too long.
+// bounded is a body that fails when it exceeds a limit.
 type bounded struct {
 	io.ReadCloser
 	left int64

@@ -13,16 +13,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// lines gives on those lines of a server's output that are messages. Many a
-// server prints a banner or a log there, which is left out, as far as it is
-// not too much.
+// lines passes on the lines of a server's output that are messages. Many servers print a banner or
+// a log there, which is dropped up to a limit.
 type lines struct {
 	from io.ReadCloser
 	r    *bufio.Reader
-	rest []byte // of the line that is being read
-	lost int    // bytes that were left out
+	rest []byte // of the current line
+	lost int    // dropped bytes
 	err  error
-	long atomic.Bool // it said too much
+	long atomic.Bool // the limit was exceeded
 }
 
 var errLong = fmt.Errorf("the server said more than %d bytes at once", maxMessage)
@@ -75,7 +74,7 @@ func isMessage(line []byte) bool {
 	return len(line) > 0 && (line[0] == '{' || line[0] == '[') && json.Valid(line)
 }
 
-// shallow reports whether JSON nests no deeper than is decoded.
+// shallow reports whether JSON is nested within the limit of decoding.
 func shallow(data []byte) bool {
 	depth, text := 0, false
 	for i := 0; i < len(data); i++ {
@@ -96,7 +95,7 @@ func shallow(data []byte) bool {
 	return true
 }
 
-// brief returns the end of what a server says as one line that hides nothing.
+// brief returns the end of a server's output as one line without hidden characters.
 func brief(text string) string {
 	const most = 600
 	text = sanitize.Terminal(text)

@@ -1,10 +1,9 @@
-// Package mcp talks to servers of the Model Context Protocol: programs and
-// services that offer tools. It is the one home of the protocol's SDK.
+// Package mcp is a client of servers of the Model Context Protocol: programs and services that
+// offer tools. Except for mcpserver and tests, only this package uses the protocol's SDK.
 //
-// A server is outside of what we trust. What it says is bounded in number and
-// size, what it may not ask for (a model, a person, files) is never offered to
-// it, and it is asked for its tools before each call, so that one that says
-// something else of them than before is found out before it is used.
+// A server is untrusted. Its messages are limited in number and size. Features that it must not
+// use (a model, a person, files) are never offered to it. Its tools are listed before each call,
+// so that a changed description is detected before the tool is used.
 package mcp
 
 import (
@@ -23,48 +22,48 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Bounds of what a server may say.
+// Limits of a server's messages.
 const (
-	maxMessage = 8 << 20 // bytes of one message, and of the lines that are none
+	maxMessage = 8 << 20 // bytes of one message, and of the lines that are not messages
 	maxTools   = 128
 	maxPages   = 32
 	maxName    = 64       // bytes of a tool's name
-	maxSaid    = 4 << 10  // bytes of its description
-	maxSchema  = 32 << 10 // bytes of its schema
-	maxDepth   = 64       // of that
+	maxSaid    = 4 << 10  // bytes of a tool's description
+	maxSchema  = 32 << 10 // bytes of a tool's schema
+	maxDepth   = 64       // of a schema
 	maxParts   = 256      // of a result
 )
 
-// notSent is the SDK's code of what did not even reach the server.
+// notSent is the SDK's error code for a call that did not reach the server.
 const notSent = -32005
 
-// legacy is the newest revision of the protocol that begins with a handshake.
+// legacy is the newest revision of the protocol with a handshake.
 const legacy = "2025-11-25"
 
-// Server says how one is reached: by Start, or at URL.
+// Server describes how to reach a server: by Start, or at URL.
 type Server struct {
-	// Start starts its program and returns its input and output; closing that
-	// ends it. Said is what it said on standard error, nil if unknown.
+	// Start starts the program and returns its input and output; closing that ends it. Said returns
+	// its standard error, nil if unknown.
 	Start func(ctx context.Context) (io.ReadWriteCloser, error)
 	Said  func() string
-	Root  string // directory that it is told to work in; empty for none
+	Root  string // root directory for the server; empty for none
 
 	URL     string
 	Headers http.Header
-	Near    bool // it may be at a private address, and without TLS on this machine
+	Near    bool // it may have a private address, and no TLS on this machine
 
-	Begin time.Duration // most for a connection; 0 means 30 s
-	Idle  time.Duration // most for a call without a sign of progress; 0 means a minute
-	Total time.Duration // most for a call; 0 means ten minutes
+	Begin time.Duration // limit for a connection; 0 means 30 s
+	Idle  time.Duration // limit for a call without progress; 0 means a minute
+	Total time.Duration // limit for a call; 0 means ten minutes
 
-	probe    time.Duration // for an answer to the newest revision; 0 means half of Begin
-	patience time.Duration // for the SDK to let go of a server; 0 means patience
+	probe    time.Duration // limit for a response to the newest revision; 0 means half of Begin
+	patience time.Duration // limit for the SDK to disconnect; 0 means the constant patience
 }
 
 var (
-	// ErrGone says that a server ended, or hung up.
+	// ErrGone is returned if a server ended or disconnected.
 	ErrGone = errors.New("the server has gone")
-	// errSilent says that a call made no progress for too long.
+	// errSilent is returned if a call made no progress for too long.
 	errSilent = errors.New("the server did not answer in time")
 	errTotal  = errors.New("the call took too long")
 	errBegin  = errors.New("the server did not start in time")
@@ -76,8 +75,8 @@ var (
 type Session struct {
 	server  Server
 	session *sdk.ClientSession
-	stop    context.CancelCauseFunc // ends what was started for it
-	lines   *lines                  // what the server writes; nil over HTTP
+	stop    context.CancelCauseFunc // ends the goroutines of the session
+	lines   *lines                  // output of the server; nil over HTTP
 	pipes   io.Closer               // nil over HTTP
 
 	last  atomic.Int64 // token of the last call
@@ -85,15 +84,15 @@ type Session struct {
 	heard map[string]func(Progress) // by token
 }
 
-// Progress is what a server says about a call that continues.
+// Progress is a server's report about a running call.
 type Progress struct {
 	Message     string
-	Done, Total float64 // 0 where unknown
+	Done, Total float64 // 0 if unknown
 }
 
-// Dial connects to a server in the newest revision of the protocol that it
-// speaks. One that takes the question for a fault is asked in the old way, in
-// a new connection. The connection ends with ctx at the latest.
+// Dial connects to a server with the newest revision of the protocol that it supports. If it fails
+// on the new request, the old handshake is used in a new connection. The connection ends with ctx
+// at the latest.
 func Dial(ctx context.Context, s Server) (*Session, error) {
 	if s.Begin <= 0 {
 		s.Begin = 30 * time.Second
@@ -115,7 +114,7 @@ func Dial(ctx context.Context, s Server) (*Session, error) {
 	return again, nil
 }
 
-// errStart says that a server could not even be started.
+// errStart is returned if a server could not be started.
 var errStart = errors.New("not started")
 
 func dial(ctx context.Context, s Server, revision string, limit time.Duration) (*Session, error) {
@@ -145,7 +144,7 @@ func dial(ctx context.Context, s Server, revision string, limit time.Duration) (
 	if err != nil {
 		cause := context.Cause(begin)
 		if c.pipes != nil {
-			_ = c.pipes.Close() // ends the program, which has said all then
+			_ = c.pipes.Close() // ends the program, which has written all its output then
 		}
 		stop(errClosed)
 		return nil, c.explain(cause, err)
@@ -154,10 +153,10 @@ func dial(ctx context.Context, s Server, revision string, limit time.Duration) (
 	return c, nil
 }
 
-// client returns the SDK's client. It has no handler for a server's requests
-// and so offers none: no model, no questions to people, and as a root only the
-// worktree. It has no handler for changed tools either, as that would wait
-// without a limit for the server to agree; tools are listed before each call.
+// client returns the SDK's client. It has no handlers for a server's requests and so offers no
+// features: no model, no questions to people, and as a root only the worktree. It has no handler
+// for changed tools either, as that would wait without a limit for the server's confirmation;
+// tools are listed before each call.
 func (c *Session) client() *sdk.Client {
 	o := &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{},
@@ -187,19 +186,19 @@ func (c *Session) progress(p *sdk.ProgressNotificationParams) {
 	}
 }
 
-// Close ends the connection, and the server where we started it.
+// Close closes the connection, and ends a server that we started.
 func (c *Session) Close() {
 	late := time.AfterFunc(cmp.Or(c.server.patience, patience), c.closeNow)
-	_ = c.session.Close() // it may have gone already
+	_ = c.session.Close() // it may already be gone
 	late.Stop()
 	c.closeNow()
 }
 
-// patience is how long the SDK may wait for a server once nobody else does.
+// patience limits how long the SDK may wait for a server after all callers have given up.
 const patience = 2 * time.Second
 
-// closeNow ends the connection at once, whoever waits for something in it: a server
-// that asks and does not read the answers holds up the SDK for ever.
+// closeNow closes the connection immediately, even during a call: a server that sends requests and
+// does not read the responses would block the SDK forever.
 func (c *Session) closeNow() {
 	c.stop(errClosed)
 	if c.pipes != nil {
@@ -207,8 +206,8 @@ func (c *Session) closeNow() {
 	}
 }
 
-// closeAfter sees to it that what is done next returns when ctx ends, or so much
-// later, and at the price of the connection. The caller says when it is done.
+// closeAfter closes the connection at grace after the end of ctx, so that the caller's next
+// operation returns. The caller calls done after it.
 func (c *Session) closeAfter(ctx context.Context, grace time.Duration) (done func()) {
 	var mu sync.Mutex
 	var late *time.Timer
@@ -230,7 +229,7 @@ func (c *Session) closeAfter(ctx context.Context, grace time.Duration) (done fun
 	}
 }
 
-// Call calls a tool. A tool that says that it failed is no error.
+// Call calls a tool. A result that the tool marks as failed is no error.
 func (c *Session) Call(ctx context.Context, tool string, input json.RawMessage, heard func(Progress)) (Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -263,8 +262,7 @@ func (c *Session) Call(ctx context.Context, tool string, input json.RawMessage, 
 	return result(r), nil
 }
 
-// explain says what an error of the SDK means; cause is why we gave up, nil
-// where we did not.
+// explain converts an error of the SDK; cause is our reason for giving up, or nil.
 func (c *Session) explain(cause, err error) error {
 	var refused *jsonrpc.Error
 	switch {

@@ -10,34 +10,34 @@ import (
 // Kind is a kind of content.
 type Kind string
 
-// The kinds.
+// The kinds of content.
 const (
 	Text     Kind = "text"
 	Image    Kind = "image"
 	Audio    Kind = "audio"
-	Resource Kind = "resource" // a file or the like that came along
-	Link     Kind = "link"     // one that did not
-	Other    Kind = "other"    // what nobody knows
+	Resource Kind = "resource" // an embedded resource, such as a file
+	Link     Kind = "link"     // a link to a resource
+	Other    Kind = "other"    // unknown kinds
 )
 
 // Part is one piece of a result.
 type Part struct {
 	Kind Kind
-	Text string // where it is text
+	Text string // for text
 	Type string // media type
-	Name string // of a resource: where it is from
-	Data []byte // where it is no text
+	Name string // URI of a resource
+	Data []byte // for other content
 }
 
-// Result is what a tool gave back.
+// Result is the result of a tool call.
 type Result struct {
-	Failed     bool // it says so itself
+	Failed     bool // the tool reports a failure
 	Parts      []Part
 	Structured json.RawMessage // may be nil
-	Left       int             // parts that were left out
+	Left       int             // dropped parts
 }
 
-// result reads the SDK's result. Its size is bounded by that of the message.
+// result converts the SDK's result. Its size is limited by that of the message.
 func result(r *sdk.CallToolResult) Result {
 	out := Result{Failed: r.IsError}
 	for i, c := range r.Content {
@@ -53,7 +53,7 @@ func result(r *sdk.CallToolResult) Result {
 		}
 	}
 	if out.Structured != nil && len(out.Parts) == 1 && isSameJSON(out.Parts[0].Text, out.Structured) {
-		out.Structured = nil // servers say it twice, for older clients
+		out.Structured = nil // servers repeat it as text, for older clients
 	}
 	return out
 }
@@ -78,7 +78,7 @@ func part(c sdk.Content) Part {
 	}
 }
 
-// isSameJSON reports whether a text is the same JSON.
+// isSameJSON reports whether a text is the same JSON as data.
 func isSameJSON(text string, data json.RawMessage) bool {
 	var v any
 	if json.Unmarshal([]byte(text), &v) != nil {

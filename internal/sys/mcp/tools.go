@@ -14,33 +14,33 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Tool is a tool as its server describes it.
+// Tool is a tool with its server's description.
 type Tool struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title,omitzero"`
 	Description string          `json:"description,omitzero"`
-	Schema      json.RawMessage `json:"inputSchema"`    // of its input, an object; keys in order
-	Hints       Hints           `json:"hints,omitzero"` // of the server's own; nothing rests on them
+	Schema      json.RawMessage `json:"inputSchema"`    // of its input, an object; with sorted keys
+	Hints       Hints           `json:"hints,omitzero"` // from the server; not relied on
 }
 
-// Hints are what a server says a tool does. Nothing makes it say the truth.
+// Hints are a server's claims about a tool. They may be false.
 type Hints struct {
 	ReadOnly    bool `json:"readOnly,omitzero"`
 	Destructive bool `json:"destructive,omitzero"`
 	Open        bool `json:"openWorld,omitzero"`
 }
 
-// Text is everything that a server says about the tool which a model is told, in
-// one way of writing it: what a person agrees to.
+// Text returns everything of a server's description of the tool that a model sees, in canonical
+// form. A person agrees to this text.
 func (t Tool) Text() string {
 	data, err := json.MarshalIndent(t, "", "  ")
 	if err != nil {
-		return "" // a schema that was decoded can be encoded
+		return "" // cannot fail for a decoded schema
 	}
 	return string(data) + "\n"
 }
 
-// Parse reads what Text wrote.
+// Parse parses a text of [Tool.Text].
 func Parse(text string) (Tool, error) {
 	var t Tool
 	if err := json.Unmarshal([]byte(text), &t); err != nil {
@@ -54,14 +54,13 @@ func Parse(text string) (Tool, error) {
 	return t, t.check()
 }
 
-// RefusedTool is a tool that is not offered, and why.
+// RefusedTool is a tool that is not offered, with the reason.
 type RefusedTool struct {
-	Name string // made legible
+	Name string // sanitized
 	Why  string
 }
 
-// Tools returns the tools that the server offers, in the order of their names,
-// and those that nobody is offered.
+// Tools returns the tools of the server, ordered by name, and the refused ones.
 func (c *Session) Tools(ctx context.Context) ([]Tool, []RefusedTool, error) {
 	ctx, end := context.WithTimeoutCause(ctx, c.server.Begin, errSilent)
 	defer end()
@@ -85,8 +84,8 @@ func (c *Session) Tools(ctx context.Context) ([]Tool, []RefusedTool, error) {
 	}
 }
 
-// checkTools checks tools one by one. Two of one name are both refused: nobody
-// could tell which of them is called.
+// checkTools checks all tools. Two tools with the same name are both refused, because a call would
+// be ambiguous.
 func checkTools(raw []*sdk.Tool) (tools []Tool, refused []RefusedTool) {
 	count := map[string]int{}
 	for _, t := range raw {
@@ -130,7 +129,7 @@ func read(t *sdk.Tool) (Tool, error) {
 	return tool, tool.check()
 }
 
-// check says why a tool is not offered.
+// check returns an error if the tool must not be offered.
 func (t Tool) check() error {
 	switch {
 	case !regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9_./-]{1,%d}$`, maxName)).MatchString(t.Name):
@@ -141,8 +140,8 @@ func (t Tool) check() error {
 	return nil
 }
 
-// plainSchema returns a schema in one way of writing it. One that is no object's
-// or that hides something where its meaning lies is refused.
+// plainSchema returns a schema in canonical form. It refuses a schema that is not for an object or
+// that has hidden characters in significant places.
 func plainSchema(data []byte) (json.RawMessage, error) {
 	if len(data) > maxSchema {
 		return nil, fmt.Errorf("its schema has more than %d bytes", maxSchema)
@@ -174,8 +173,8 @@ func plainSchema(data []byte) (json.RawMessage, error) {
 	return plain, nil
 }
 
-// hasHiddenText reports whether a value of a schema has hidden characters anywhere but
-// in what only describes it; there they are written out for the model.
+// hasHiddenText reports whether a value of a schema has hidden characters outside of descriptions;
+// in descriptions they are written out for the model.
 func hasHiddenText(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -195,7 +194,7 @@ func hasHiddenText(v any) bool {
 	return false
 }
 
-// Plain returns the schema with what it says for people made legible.
+// Plain returns the schema with sanitized descriptions.
 func (t Tool) Plain() json.RawMessage {
 	var schema any
 	if err := json.Unmarshal(t.Schema, &schema); err != nil {

@@ -17,20 +17,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// Conformance is one thing that a plugin has to do right.
+// Conformance is the result of one check of a plugin.
 type Conformance struct {
 	Name   string          `json:"name"`
 	OK     bool            `json:"ok"`
-	Detail string          `json:"detail,omitzero"` // what went wrong, or what it said
+	Detail string          `json:"detail,omitzero"` // what went wrong, or the plugin's text
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
 
-// sampled is the content of the file a.txt that samples are about.
+// sampled is the content of the file a.txt in samples.
 const sampled = "A text.\nTODO: more of it\n"
 
-// Sample returns what a plugin of a kind may be asked about a repository, and
-// where its answer goes. In the tree is a file a.txt with a text, the work of a
-// task.
+// Sample returns a sample question for a kind of plugin about a repository, and the value for its
+// answer. The tree has a file a.txt with a text, the work of a task.
 func Sample(k nexus.PluginKind, repo, tree string, at time.Time) Question {
 	task := Task{
 		ID: "T1", Title: "Write a text", Brief: "Write a text about plugins.", Kind: nexus.CodeTask, Files: []string{"a.txt"},
@@ -62,9 +61,9 @@ func Sample(k nexus.PluginKind, repo, tree string, at time.Time) Question {
 	}
 }
 
-// Conform holds a plugin to the protocol, and returns what was tried, in order.
-// It stops where the rest would say nothing. An error means that ctx ended, or
-// that there is no room for the files of the questions.
+// Conform checks that a plugin follows the protocol, and returns the results in order. It stops
+// when further checks would be pointless. It returns an error only if ctx ended, or if the files
+// of the questions cannot be written.
 func (p Plugin) Conform(ctx context.Context, r *usercmd.Runner, at time.Time) ([]Conformance, error) {
 	var all []Conformance
 	tried := func(name string, err error, detail string, answer any) bool {
@@ -75,7 +74,7 @@ func (p Plugin) Conform(ctx context.Context, r *usercmd.Runner, at time.Time) ([
 				c.Detail = fmt.Sprintf("%s: %s", failed.State, failed.Why)
 			}
 		} else if answer != nil {
-			c.Answer, _ = json.Marshal(answer) // it was decoded
+			c.Answer, _ = json.Marshal(answer) // cannot fail: it was decoded
 		}
 		all = append(all, c)
 		return c.OK
@@ -111,7 +110,7 @@ func (p Plugin) Conform(ctx context.Context, r *usercmd.Runner, at time.Time) ([
 		odd := Sample(k, r.Dir, tree, at)
 		err := s.Ask(ctx, k, "260102-150405-abc", map[string]any{}, odd.Output)
 		if failed, ok := errors.AsType[*Error](err); ok && failed.State == nexus.PluginFailed {
-			err = nil // it may say so
+			err = nil // such an answer is permitted
 		}
 		tried("survives a question with nothing in it", err, "", nil)
 	}
@@ -121,7 +120,7 @@ func (p Plugin) Conform(ctx context.Context, r *usercmd.Runner, at time.Time) ([
 	return all, ctx.Err()
 }
 
-// bad is the error of an answer of which a part cannot be used.
+// bad returns an error for an answer with unusable parts.
 func bad(o Output) error {
 	if found, ok := o.(*DiscoveryOutput); ok && len(found.Bad) > 0 {
 		return errors.New(found.Bad[0])
@@ -129,7 +128,7 @@ func bad(o Output) error {
 	return nil
 }
 
-// sampleTree makes a tree for samples next to a directory.
+// sampleTree creates a tree for samples next to a directory.
 func sampleTree(own string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
 		return "", err
@@ -149,13 +148,14 @@ func newer(input any) map[string]any {
 		err = json.Unmarshal(data, &m)
 	}
 	if err != nil {
-		return m // inputs are objects
+		return m // cannot fail: inputs are objects
 	}
 	m["a_later_field"] = map[string]any{"of": []any{"a", 1, true}}
 	return m
 }
 
-// closeAndWait ends the plugin's input, and says how it did not end by itself.
+// closeAndWait closes the plugin's input, and returns an error if the plugin does not end by
+// itself.
 func (s *Session) closeAndWait() error {
 	_ = s.process.CloseInput()
 	late := time.AfterFunc(leaving, func() { s.kill(errLate) })
@@ -173,6 +173,6 @@ func (s *Session) closeAndWait() error {
 	return nil
 }
 
-// leaving is the time that a plugin has to end once its input did. In a run it
-// is killed sooner, and nobody minds.
+// leaving limits the time for a plugin's exit after the end of its input. In a run it is killed
+// sooner.
 const leaving = 5 * time.Second

@@ -13,33 +13,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// Host asks the plugins of a run. A plugin that does not speak the protocol, is
-// late, or ends is not asked again by this process, so that its failure is an
-// answer once. A nil
-// Host has no plugins. It may be used by many goroutines.
+// Host asks the plugins of a run. A plugin that violates the protocol, is late, or ends is not
+// asked again by this process, so that it fails only once. A nil Host has no plugins. It may be
+// used by many goroutines.
 type Host struct {
 	Plugins []Plugin
 	Runner  *usercmd.Runner
 	Run     nexus.RunID
-	Now     func() time.Time // measures how long an answer takes
-	Whole   time.Duration    // for all answers of one Ask, or a plugin's timeout where that is longer; 0: 2 minutes
+	Now     func() time.Time // for measuring response times
+	Whole   time.Duration    // limit for all answers of one Ask, or a plugin's timeout if that is longer; 0: 2 minutes
 
-	mu  sync.Mutex // guards the rest
+	mu  sync.Mutex // guards the fields below
 	out map[string]*Error
 }
 
-// whole is the time for all answers of one Ask: what a router says of many tasks
-// holds up the run.
+// whole is the default limit for all answers of one Ask: a router's answers for many tasks block
+// the run.
 const whole = 2 * time.Minute
 
-// Question is what a plugin is asked, and where its answer goes.
+// Question is a question to a plugin, and the value for its answer.
 type Question struct {
 	Input  any
 	Output Output
-	For    nexus.Role // whose prompt it is about; empty: nobody's
+	For    nexus.Role // role whose prompt it is about; may be empty
 }
 
-// PluginsOfKind returns the plugins of a kind that are asked.
+// PluginsOfKind returns the active plugins of a kind.
 func (h *Host) PluginsOfKind(k nexus.PluginKind) []Plugin {
 	if h == nil {
 		return nil
@@ -47,11 +46,10 @@ func (h *Host) PluginsOfKind(k nexus.PluginKind) []Plugin {
 	return OfKind(h.Plugins, k)
 }
 
-// Ask asks a plugin in a process of its own, which may read the directories in
-// trees, and says how each question was answered. The zero value stands for one
-// that was not put to it, and those after one that it broke down at are missing.
-// An error means that ctx ended, or that the plugin is required and one of the
-// questions has no answer.
+// Ask asks a plugin in a process of its own, which may read the directories in trees, and returns
+// the result of each question. A question that was not sent has the zero value, and after a
+// breakdown of the plugin the later results are missing. It returns an error only if ctx ended, or
+// if the plugin is required and a question has no answer.
 func (h *Host) Ask(ctx context.Context, p Plugin, k nexus.PluginKind, all []Question, trees ...string) ([]nexus.PluginAnswered, error) {
 	if broken := h.broken(p); broken != nil || len(all) == 0 {
 		return nil, h.requiredError(p, broken)
@@ -82,7 +80,7 @@ func (h *Host) Ask(ctx context.Context, p Plugin, k nexus.PluginKind, all []Ques
 	return answers, nil
 }
 
-// answerFact says how a question was answered.
+// answerFact returns the record of a question's result.
 func (h *Host) answerFact(ctx context.Context, p Plugin, k nexus.PluginKind, began time.Time, err error) (nexus.PluginAnswered, error) {
 	f := nexus.PluginAnswered{Plugin: p.Name, Kind: k, State: nexus.PluginOK, Duration: h.Now().Sub(began)}
 	if err == nil {
@@ -100,7 +98,7 @@ func (h *Host) answerFact(ctx context.Context, p Plugin, k nexus.PluginKind, beg
 	return f, h.requiredError(p, failed)
 }
 
-// requiredError returns the error of a plugin that is required and failed.
+// requiredError returns the error if a required plugin failed.
 func (h *Host) requiredError(p Plugin, failed *Error) error {
 	if failed == nil || !p.Required {
 		return nil
@@ -108,14 +106,13 @@ func (h *Host) requiredError(p Plugin, failed *Error) error {
 	return Required(failed)
 }
 
-// Required is the error of a plugin that is required and cannot answer.
+// Required returns the error of a required plugin that cannot answer.
 func Required(failed *Error) error {
 	hint := "Try it with nexus plugins test " + failed.Plugin + ", or take required out of its configuration."
 	return unanswered(failed, "is required and does not answer", hint)
 }
 
-// Unanswered is the error of a plugin that somebody asked for something, and
-// that cannot answer.
+// Unanswered returns the error of a plugin that was asked on request and cannot answer.
 func Unanswered(failed *Error) error {
 	return unanswered(failed, "does not answer", "Try it with nexus plugins test "+failed.Plugin+".")
 }
@@ -129,14 +126,14 @@ func unanswered(failed *Error, what, hint string) error {
 	return &nexus.Error{Code: code, Message: text, Hint: hint}
 }
 
-// broken returns why a plugin is not asked any more.
+// broken returns why a plugin is no longer asked, or nil.
 func (h *Host) broken(p Plugin) *Error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.out[p.Name]
 }
 
-// rememberFailure remembers a plugin that failed. One that only had no answer is asked
+// rememberFailure records the failure of a plugin. A plugin that only had no answer is asked
 // again.
 func (h *Host) rememberFailure(p Plugin, failed *Error) {
 	h.mu.Lock()

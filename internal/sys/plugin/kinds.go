@@ -12,23 +12,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Bounds of what a plugin answers.
+// Limits of a plugin's answer.
 const (
-	MaxText     = 8_000 // bytes of a text for a prompt that are used
-	maxWords    = 500   // bytes of a reason, and of what must be one line
+	MaxText     = 8_000 // used bytes of a text for a prompt
+	maxWords    = 500   // bytes of a reason, and of one-line texts
 	maxProse    = 4_000 // bytes of a message, an advice or a quote
 	maxFindings = 100
 	maxFiles    = 100
 	maxMinutes  = 24 * 60
 )
 
-// Output is what a plugin answers.
+// Output is the answer of a plugin.
 type Output interface {
-	// check says why an answer cannot be used.
+	// check returns an error if the answer cannot be used.
 	check() error
 }
 
-// Decode reads an answer, and holds it to its schema.
+// Decode decodes an answer, and validates it.
 func Decode(data []byte, into Output) error {
 	if err := decodeStrict(data, into); err != nil {
 		return fmt.Errorf("its answer is not what was asked for (%s): %s", reason(err), shown(data))
@@ -39,7 +39,7 @@ func Decode(data []byte, into Output) error {
 	return nil
 }
 
-// Task is a task as plugins see it.
+// Task is a task in the form for plugins.
 type Task struct {
 	ID       nexus.TaskID   `json:"id"`
 	Title    string         `json:"title"`
@@ -50,13 +50,13 @@ type Task struct {
 	Criteria []Criterion    `json:"criteria,omitempty"`
 }
 
-// Criterion is one thing that must be true when a task is done.
+// Criterion is an acceptance criterion of a task.
 type Criterion struct {
 	Text  string `json:"text"`
 	Check string `json:"check,omitzero"`
 }
 
-// TaskOf returns a task as plugins see it.
+// TaskOf returns a task in the form for plugins.
 func TaskOf(t nexus.Task) Task {
 	all := make([]Criterion, len(t.Criteria))
 	for i, c := range t.Criteria {
@@ -65,16 +65,16 @@ func TaskOf(t nexus.Task) Task {
 	return Task{t.ID, t.Title, t.Brief, t.Kind, t.Files, t.Tags, all}
 }
 
-// RouterInput asks where work on a task begins.
+// RouterInput asks in which tier work on a task starts.
 type RouterInput struct {
 	Goal       string             `json:"goal"`
 	Task       Task               `json:"task"`
-	Complexity []nexus.Complexity `json:"complexities"` // that there are, easiest first
+	Complexity []nexus.Complexity `json:"complexities"` // possible values, easiest first
 	Tiers      []nexus.Tier       `json:"tiers"`        // cheapest first
-	Strategies []nexus.Strategy   `json:"strategies"`   // that may be proposed
+	Strategies []nexus.Strategy   `json:"strategies"`   // allowed proposals
 }
 
-// RouterOutput is a proposal. The zero RouterOutput is none.
+// RouterOutput is a router's proposal. The zero RouterOutput is none.
 type RouterOutput struct {
 	Complexity nexus.Complexity `json:"complexity"`
 	Tier       nexus.Tier       `json:"tier"`
@@ -82,8 +82,8 @@ type RouterOutput struct {
 	Why        string           `json:"why"`
 }
 
-// Strategies returns those that a router may propose: not to do without tests,
-// which the plan or a person says.
+// Strategies returns the strategies that a router may propose. Working without tests is not one:
+// only the plan or a person may choose it.
 func Strategies() []nexus.Strategy {
 	return slices.DeleteFunc(nexus.Strategies(), func(s nexus.Strategy) bool { return s == nexus.NoTest })
 }
@@ -102,28 +102,28 @@ func (o *RouterOutput) check() error {
 	return line("why", o.Why)
 }
 
-// ReviewerInput asks what is wrong with a change.
+// ReviewerInput asks for the defects of a change.
 type ReviewerInput struct {
 	Goal    string          `json:"goal"`
 	Task    Task            `json:"task"`
 	Attempt nexus.AttemptID `json:"attempt"`
-	Tree    string          `json:"tree"`  // directory with the files as they are now, to be read only
-	Files   []string        `json:"files"` // that the change touches
+	Tree    string          `json:"tree"`  // directory with the current files, read-only
+	Files   []string        `json:"files"` // changed files
 	Diff    string          `json:"diff"`
 }
 
-// ReviewerOutput is what a reviewer found. It does not approve anything: a
-// reviewer with no findings only has no objection.
+// ReviewerOutput has a reviewer's findings. It approves nothing: a reviewer without findings only
+// has no objection.
 type ReviewerOutput struct {
 	Summary  string    `json:"summary"`
 	Findings []Finding `json:"findings"`
 }
 
-// Finding is one thing that is wrong.
+// Finding is one defect.
 type Finding struct {
 	File     string         `json:"file"`
 	Line     int            `json:"line"`
-	Quote    string         `json:"quote"` // of the file, around the line
+	Quote    string         `json:"quote"` // text of the file around the line
 	Severity nexus.Severity `json:"severity"`
 	Category string         `json:"category"`
 	Message  string         `json:"message"`
@@ -167,11 +167,11 @@ type ContextInput struct {
 	Goal  string     `json:"goal"`
 	Task  Task       `json:"task"`
 	Role  nexus.Role `json:"role"`
-	Tree  string     `json:"tree"`  // directory with the files as they are now, to be read only
-	Bytes int        `json:"bytes"` // most of the text that is used
+	Tree  string     `json:"tree"`  // directory with the current files, read-only
+	Bytes int        `json:"bytes"` // limit of the text
 }
 
-// ContextOutput is a text. The zero ContextOutput is none.
+// ContextOutput is a text for a prompt. The zero ContextOutput is none.
 type ContextOutput struct {
 	Title string `json:"title"`
 	Text  string `json:"text"`
@@ -179,36 +179,35 @@ type ContextOutput struct {
 
 func (o *ContextOutput) check() error { return line("title", o.Title) }
 
-// ReporterOutput is empty: a reporter is told what happens, and has nothing to
-// say about it.
+// ReporterOutput is empty: a reporter only receives events.
 type ReporterOutput struct{}
 
 func (o *ReporterOutput) check() error { return nil }
 
-// DiscoveryInput asks what there is to do.
+// DiscoveryInput asks for work to do.
 type DiscoveryInput struct {
-	Tree string `json:"tree"` // directory with the files, to be read only
-	Most int    `json:"most"` // findings
+	Tree string `json:"tree"` // directory with the files, read-only
+	Most int    `json:"most"` // limit of findings
 }
 
-// DiscoveryOutput is what there is to do, what matters most first.
+// DiscoveryOutput lists work to do, the most important first.
 type DiscoveryOutput struct {
 	Findings []Discovered `json:"findings"`
-	Bad      []string     `json:"-"` // why findings that it has besides cannot be used
+	Bad      []string     `json:"-"` // why its other findings cannot be used
 }
 
-// Discovered is one thing to do.
+// Discovered is one piece of work.
 type Discovered struct {
-	ID      string   `json:"id"` // the same for the same thing, each time
+	ID      string   `json:"id"` // stable identifier of the work
 	Title   string   `json:"title"`
 	Reason  string   `json:"reason"`
-	Minutes int      `json:"minutes"` // that it may take; 0: unknown
+	Minutes int      `json:"minutes"` // estimated duration; 0: unknown
 	Files   []string `json:"files"`
-	Check   string   `json:"check"` // a command that fails now, and passes when it is done
+	Check   string   `json:"check"` // command that fails now, and succeeds when the work is done
 }
 
-// check takes out each finding that cannot be used: it often tells of a file's
-// content, and the others are as good as before.
+// check removes the unusable findings. The others remain valid: the cause is often the content of
+// one file.
 func (o *DiscoveryOutput) check() error {
 	if len(o.Findings) > maxFindings {
 		return fmt.Errorf("it has %d findings, the maximum is %d", len(o.Findings), maxFindings)
@@ -252,7 +251,7 @@ func (f Discovered) check() error {
 	return errors.Join(line("title", f.Title), line("reason", f.Reason), line("check", f.Check))
 }
 
-// line says why a text cannot be one line of a report.
+// line returns an error if a text cannot be one line of a report.
 func line(name, text string) error {
 	if len(text) > maxWords || strings.ContainsAny(text, "\n\r") || sanitize.Show(text) != text {
 		return fmt.Errorf("its %s is not one line of at most %d bytes without hidden characters", name, maxWords)
@@ -260,8 +259,7 @@ func line(name, text string) error {
 	return nil
 }
 
-// inTree says why a path cannot be that of a file in a repository; empty is
-// none.
+// inTree returns an error if a path cannot be that of a file in a repository; "" is valid.
 func inTree(name string) error {
 	if name == "" {
 		return nil

@@ -1,12 +1,11 @@
-// Package plugin runs plugins: programs of other people that are asked
-// questions, in JSON lines over standard input and output.
+// Package plugin runs plugins: third-party programs that answer questions, in JSON lines over
+// standard input and output.
 //
-// A program is started for a piece of work, such as the review of one change.
-// Both sides say who they are, it is asked, one question at a time, and it ends when
-// its input does. It runs in the sandbox unless somebody agreed to something
-// else. Whatever it says is data from a stranger: bounded, held to a schema,
-// and good for nothing but the answer to the question that was asked.
-// docs/extend.md describes the protocol.
+// A program is started for one piece of work, such as the review of one change. Both sides
+// introduce themselves, the program gets one question at a time, and it ends with its input. It
+// runs in the sandbox unless a person agreed to something else. Its output is untrusted: limited
+// in size, validated against a schema, and used only as the answer to the question. docs/extend.md
+// describes the protocol.
 package plugin
 
 import (
@@ -23,19 +22,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// usual is the time for an answer of a plugin that has no timeout of its own.
+// usual is the timeout for an answer of a plugin without one of its own.
 const usual = 30 * time.Second
 
-// Plugin is a plugin as somebody declared it.
+// Plugin is a configured plugin.
 type Plugin struct {
 	Name string
 	config.Plugin
-	Own bool // it is the user's, not the project's
+	Own bool // it belongs to the user, not to the project
 }
 
-// All returns the plugins that hold, in the order of their names. One that
-// cannot be run as it is declared is an error, whatever it is for: it may have
-// been meant to be required.
+// All returns the active plugins, ordered by name. An invalid plugin is an error for every kind:
+// it may have been meant to be required.
 func All(c config.Config, o config.Origins) ([]Plugin, error) {
 	theirs := o.Projects(config.PluginSection)
 	var all []Plugin
@@ -52,7 +50,7 @@ func All(c config.Config, o config.Origins) ([]Plugin, error) {
 	return all, nil
 }
 
-// check says why a plugin cannot be used as it is declared.
+// check returns why a plugin is invalid as declared, or "".
 func (p Plugin) check() string {
 	switch {
 	case p.Command == "":
@@ -72,24 +70,24 @@ func OfKind(all []Plugin, k nexus.PluginKind) []Plugin {
 	return slices.DeleteFunc(slices.Clone(all), func(p Plugin) bool { return !p.IsOfKind(k) })
 }
 
-// IsOfKind reports whether a plugin is asked for something of a kind.
+// IsOfKind reports whether a plugin answers questions of a kind.
 func (p Plugin) IsOfKind(k nexus.PluginKind) bool { return slices.Contains(p.Kinds, string(k)) }
 
-// IsUnsandboxed reports whether it is run outside of the sandbox.
+// IsUnsandboxed reports whether it runs outside of the sandbox.
 func (p Plugin) IsUnsandboxed() bool { return p.Sandbox == "off" }
 
-// Limit is the time that it has for each answer.
+// Limit returns its timeout for each answer.
 func (p Plugin) Limit() time.Duration { return cmp.Or(p.Timeout, usual) }
 
-// Argv is its command line.
+// Argv returns its command line.
 func (p Plugin) Argv() []string { return append([]string{p.Command}, p.Args...) }
 
-// declared is the plugin's command.
+// declared returns the plugin's command.
 func (p Plugin) declared() usercmd.Command {
 	return usercmd.Command{Args: p.Argv(), Env: p.Env, Network: p.Network, Own: p.Own, Free: p.IsUnsandboxed()}
 }
 
-// Item is what somebody has to agree to before it is run; nil: nothing.
+// Item returns the item that a person must agree to before the plugin runs; nil: none.
 func (p Plugin) Item(root *os.Root) *trust.Item {
 	files := trust.CommandFiles(root, "", p.Argv())
 	return p.declared().Item("plugin:"+p.Name, struct {
@@ -100,14 +98,14 @@ func (p Plugin) Item(root *os.Root) *trust.Item {
 		Required bool              `json:"required,omitzero"`
 		Network  []string          `json:"network,omitempty"`
 		Sandbox  string            `json:"sandbox"`
-		Files    map[string]string `json:"files,omitempty"` // of the repository, by SHA-256
+		Files    map[string]string `json:"files,omitempty"` // of the repository, with SHA-256 sums
 	}{p.Kinds, p.Argv(), p.Env, p.Limit().String(), p.Required, p.Network, cmp.Or(p.Sandbox, "on"), files}, files)
 }
 
-// TrustState says how a plugin stands.
+// TrustState returns the trust state of a plugin.
 func (p Plugin) TrustState(r *usercmd.Runner) (trust.State, error) { return r.TrustState(p.Item) }
 
-// Error says why a plugin did not answer.
+// Error is the reason why a plugin did not answer.
 type Error struct {
 	Plugin string
 	State  nexus.PluginState

@@ -11,18 +11,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// Reporter is a plugin that is told what happens, in one process until it breaks
-// down. One goroutine at a time tells it.
+// Reporter sends events to a plugin, in one process until it breaks down. It must be used by one
+// goroutine at a time.
 type Reporter struct {
 	Plugin Plugin
 	Runner *usercmd.Runner
 
-	session *Session // nil: it is started when there is something to tell
+	session *Session // nil: started with the next event
 	left    bool     // it broke down
 }
 
-// Tell tells the plugin an event that it wants, and returns what went wrong. An
-// error means that ctx ended before; the plugin is dead when it does.
+// Tell sends an event to the plugin if it wants it, and returns the reason of a failure, or "". It
+// returns an error only if ctx ended before; the plugin is dead then.
 func (r *Reporter) Tell(ctx context.Context, e hookcmd.Event) (why string, err error) {
 	err = r.tell(ctx, e)
 	failed, ok := errors.AsType[*Error](err)
@@ -37,8 +37,8 @@ func (r *Reporter) Tell(ctx context.Context, e hookcmd.Event) (why string, err e
 	return fmt.Sprintf("%s: %s; it is left out until Nexus starts again, and is then told the rest", failed.State, failed.Why), nil
 }
 
-// HasFailed reports whether the plugin broke down, and is told no more: each further
-// event could cost its timeout.
+// HasFailed reports whether the plugin broke down. It gets no further events then: each could cost
+// its timeout.
 func (r *Reporter) HasFailed() bool { return r.left }
 
 func (r *Reporter) tell(ctx context.Context, e hookcmd.Event) error {

@@ -16,14 +16,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// errLate is why a plugin was killed that took too long.
+// errLate is the cause of death of a plugin that exceeded the timeout of an answer.
 var errLate = errors.New("it did not answer in time")
 
-// errWhole is why a plugin was killed that took too long for several answers.
+// errWhole is the cause of death of a plugin that exceeded the limit for several answers.
 var errWhole = errors.New("it did not answer all in time")
 
-// Session is a plugin that runs. One goroutine at a time asks; Close must be
-// called.
+// Session is a running plugin. It must be used by one goroutine at a time, and closed with Close.
 type Session struct {
 	Hello Hello
 
@@ -33,13 +32,13 @@ type Session struct {
 	lines   *bufio.Reader
 	kill    context.CancelCauseFunc
 	asked   int
-	bound   time.Duration // for all answers; 0: none
-	broken  *Error        // why it is not asked any more
+	bound   time.Duration // limit for all answers; 0: none
+	broken  *Error        // why it is no longer asked
 }
 
-// Open starts a plugin, which may read the directories in trees besides the
-// repository, and exchanges greetings with it. An error is an [*Error], unless
-// ctx ended. The plugin is dead when ctx ends, and when the session is closed.
+// Open starts a plugin, which may read the directories in trees besides the repository, and
+// exchanges greetings with it. Its error is an [*Error], unless ctx ended. The plugin dies with
+// ctx and with the session.
 func (p Plugin) Open(ctx context.Context, r *usercmd.Runner, trees ...string) (*Session, error) {
 	state, err := p.TrustState(r)
 	switch {
@@ -73,10 +72,9 @@ func (p Plugin) Open(ctx context.Context, r *usercmd.Runner, trees ...string) (*
 	return s, nil
 }
 
-// Ask asks the plugin for something of a kind, and fills in output from its
-// answer. An error is an [*Error], unless ctx ended. After any error but
-// [nexus.PluginFailed] the plugin is dead, and each further question fails the
-// same.
+// Ask sends a question of a kind, and decodes the answer into output. Its error is an [*Error],
+// unless ctx ended. After any error but [nexus.PluginFailed] the plugin is dead, and each further
+// question fails in the same way.
 func (s *Session) Ask(ctx context.Context, k nexus.PluginKind, run nexus.RunID, input any, output Output) error {
 	if s.broken != nil {
 		return s.broken
@@ -99,7 +97,7 @@ func (s *Session) Ask(ctx context.Context, k nexus.PluginKind, run nexus.RunID, 
 	return nil
 }
 
-// exchange writes a line, and reads the one that answers it.
+// exchange writes a line, and reads the line that answers it.
 func (s *Session) exchange(ctx context.Context, say any) (message, error) {
 	data, err := json.Marshal(say)
 	if err != nil {
@@ -118,7 +116,7 @@ func (s *Session) exchange(ctx context.Context, say any) (message, error) {
 		return message{}, s.exitError(ctx)
 	}
 	if s.runner.Mask != nil {
-		line = s.runner.Mask(line) // before it is kept, shown or sent
+		line = s.runner.Mask(line) // before it is stored, shown or sent
 	}
 	m, err := parse(line)
 	if err != nil {
@@ -127,23 +125,23 @@ func (s *Session) exchange(ctx context.Context, say any) (message, error) {
 	return m, nil
 }
 
-// killAfter kills the plugin after a time, however fast each answer was. What it
-// returns takes that back.
+// killAfter kills the plugin after a time, however fast its answers are. The returned function
+// cancels that.
 func (s *Session) killAfter(most time.Duration) (stop func()) {
 	s.bound = most
 	late := time.AfterFunc(most, func() { s.kill(errWhole) })
 	return func() { late.Stop() }
 }
 
-// fail ends a plugin that cannot be asked any more.
+// fail ends a broken plugin.
 func (s *Session) fail(state nexus.PluginState, why string) error {
 	s.broken = &Error{s.plugin.Name, state, why}
 	s.kill(errors.New(why))
 	return s.broken
 }
 
-// exitError says why a plugin is dead that was to answer. Its output ends when it is,
-// and no sooner: we hold its other end as well.
+// exitError returns why a plugin died instead of answering. Its output ends only when it is dead,
+// because we have the other end open as well.
 func (s *Session) exitError(ctx context.Context) error {
 	if ctx.Err() != nil {
 		s.Close()
@@ -173,12 +171,11 @@ func (s *Session) exitError(ctx context.Context) error {
 	}
 }
 
-// Close ends the plugin, and returns when it and everything that it started is
-// dead.
+// Close ends the plugin, and returns when it and all processes that it started are dead.
 func (s *Session) Close() {
 	if s.broken != nil {
 		s.kill(sandbox.ErrPipesClosed)
 	}
-	_ = s.process.Close() // it never fails
+	_ = s.process.Close() // never fails
 	s.kill(sandbox.ErrPipesClosed)
 }

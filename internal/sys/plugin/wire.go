@@ -15,14 +15,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Protocol is the version of what is said. It grows when a field or a message
-// changes its meaning or goes; what is new does not count.
+// Protocol is the version of the protocol. It grows when a field or a message changes its meaning
+// or is removed, but not with additions.
 const Protocol = 1
 
 const (
-	maxLine = 1 << 20 // bytes of a line that a plugin writes
-	maxName = 100     // bytes of what it calls itself, and of its version
-	maxWhy  = 1_000   // bytes of what it says of why it cannot answer
+	maxLine = 1 << 20 // bytes of a line from a plugin
+	maxName = 100     // bytes of its name, and of its version
+	maxWhy  = 1_000   // bytes of its reason for a failure
 	maxList = 50      // entries of a list in its greeting
 )
 
@@ -34,15 +34,15 @@ const (
 	typeError  = "error"
 )
 
-// greeting is the first line that a plugin reads.
+// greeting is the first line for a plugin.
 type greeting struct {
 	Type     string `json:"type"`
 	Protocol int    `json:"protocol"`
-	Plugin   string `json:"plugin"` // its name in the configuration
-	Dir      string `json:"dir"`    // that is its to write
+	Plugin   string `json:"plugin"` // name in the configuration
+	Dir      string `json:"dir"`    // its writable directory
 }
 
-// Hello is the first line that a plugin writes.
+// Hello is the first line from a plugin.
 type Hello struct {
 	Protocol     int                `json:"protocol"`
 	Name         string             `json:"name"`
@@ -51,24 +51,23 @@ type Hello struct {
 	Capabilities Capabilities       `json:"capabilities"`
 }
 
-// Capabilities narrow what a plugin is asked. The zero Capabilities leaves
-// nothing out.
+// Capabilities restrict the questions to a plugin. The zero Capabilities do not.
 type Capabilities struct {
-	Events []nexus.HookPoint `json:"events,omitempty"` // that a reporter is told; none: all
-	Roles  []nexus.Role      `json:"roles,omitempty"`  // whose prompts a context plugin has a text for; none: coder and tester
+	Events []nexus.HookPoint `json:"events,omitempty"` // events for a reporter; none: all
+	Roles  []nexus.Role      `json:"roles,omitempty"`  // roles with prompts for a context plugin; none: coder and tester
 }
 
-// question is a line that asks.
+// question is a line with a question.
 type question struct {
 	Type  string           `json:"type"`
-	ID    int              `json:"id"` // counts from 1
+	ID    int              `json:"id"` // counted from 1
 	Kind  nexus.PluginKind `json:"kind"`
 	Run   nexus.RunID      `json:"run,omitzero"`
 	Input any              `json:"input"`
 }
 
-// message is a line that a plugin writes. Which fields it has depends on its
-// type; those of another type are an error, as unknown ones are.
+// message is a line from a plugin. Its type determines its fields; fields of another type and
+// unknown ones are errors.
 type message struct {
 	Type string `json:"type"`
 
@@ -83,7 +82,7 @@ type message struct {
 	Message string          `json:"message"`
 }
 
-// parse reads a line that a plugin wrote.
+// parse parses a line from a plugin.
 func parse(line []byte) (message, error) {
 	var m message
 	line = bytes.TrimSpace(line)
@@ -116,7 +115,7 @@ func parse(line []byte) (message, error) {
 	return m, nil
 }
 
-// hello reads what a plugin says it is, and holds it to how it was declared.
+// hello reads a plugin's introduction, and compares it with the configuration.
 func (m message) hello(p Plugin) (Hello, error) {
 	var h Hello
 	if m.Type != typeHello {
@@ -144,7 +143,7 @@ func (m message) hello(p Plugin) (Hello, error) {
 	return h, errors.Join(h.is(p), h.Capabilities.check())
 }
 
-// is says why a plugin is not what it was declared as.
+// is returns an error if a plugin does not match its configuration.
 func (h Hello) is(p Plugin) error {
 	for _, k := range h.Kinds {
 		if !slices.Contains(nexus.PluginKinds(), k) {
@@ -159,7 +158,7 @@ func (h Hello) is(p Plugin) error {
 	return nil
 }
 
-// check says which capability there is not.
+// check returns an error for an unknown capability.
 func (c Capabilities) check() error {
 	for _, e := range c.Events {
 		if !slices.Contains(nexus.HookPoints(), e) || e.Refuses() {
@@ -174,8 +173,8 @@ func (c Capabilities) check() error {
 	return nil
 }
 
-// answer reads the answer to the question with a number. Refused is what a
-// plugin says that cannot answer.
+// answer reads the answer to the question with an ID; refused is the reason of a plugin that
+// cannot answer.
 func (m message) answer(id int) (output json.RawMessage, refused string, err error) {
 	switch {
 	case m.Type == typeHello:
@@ -189,7 +188,7 @@ func (m message) answer(id int) (output json.RawMessage, refused string, err err
 	}
 }
 
-// decodeStrict decodes JSON that has no unknown fields and that nothing follows.
+// decodeStrict decodes JSON without unknown fields or trailing data.
 func decodeStrict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -202,20 +201,20 @@ func decodeStrict(data []byte, into any) error {
 	return nil
 }
 
-// reason is an error of the decoder in words for people.
+// reason returns a decoder's error in words for people.
 func reason(err error) string {
 	return sanitize.Cut(sanitize.Show(strings.TrimPrefix(err.Error(), "json: ")), maxName)
 }
 
-// shown is the beginning of what somebody wrote, as one line.
+// shown returns the beginning of a text, as one line.
 func shown(line []byte) string {
 	return sanitize.Cut(strings.Join(strings.Fields(sanitize.Show(string(line))), " "), maxName)
 }
 
-// errLong is that a line has no end within its bounds.
+// errLong is returned for a line over the size limit.
 var errLong = fmt.Errorf("it wrote a line of more than %d bytes", maxLine)
 
-// readLine reads a line, without its end.
+// readLine reads a line, without its line feed.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

@@ -1,6 +1,5 @@
-// Package portslot gives each attempt that runs on this machine a number of its
-// own, from which its ports follow. The same attempt gets the same number
-// whenever nobody else has it.
+// Package portslot reserves a distinct number for each attempt that runs on this machine, from
+// which its ports are derived. An attempt gets the same number again if it is free.
 package portslot
 
 import (
@@ -17,19 +16,18 @@ import (
 
 const (
 	slots   = 800
-	first   = 16_000 // port; the last is below those that systems hand out themselves
+	first   = 16_000 // first port; the last is below the range that systems assign to clients
 	perSlot = 20
 )
 
-// Slot is a number that nobody else has until it is released, or this process
-// ends.
+// Slot is a number that is reserved until it is released, or this process ends.
 type Slot struct {
 	N    int
 	lock *flock.Flock
 }
 
-// Take takes the slot of an owner, or the next that is free. Dir is where all
-// processes of this user agree on who has which.
+// Take reserves the preferred slot of an owner, or the next free one. All processes of this user
+// must use the same dir.
 func Take(dir, owner string) (*Slot, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("take a slot: %w", err)
@@ -49,14 +47,14 @@ func Take(dir, owner string) (*Slot, error) {
 	return nil, fmt.Errorf("take a slot: all %d are taken", slots)
 }
 
-// Release lets others have it.
+// Release releases the slot.
 func (s *Slot) Release() error { return s.lock.Unlock() }
 
-// ports returns the first of the ports that are the slot's, and how many.
+// ports returns the first of the slot's ports, and their number.
 func (s *Slot) ports() (base, n int) { return first + s.N*perSlot, perSlot }
 
-// Env returns the environment that tells an owner's commands what is theirs.
-// Private says that /tmp is nobody else's.
+// Env returns the environment variables with the resources of an owner's commands; private means
+// that they have their own /tmp.
 func (s *Slot) Env(owner string, private bool) []string {
 	base, _ := s.ports()
 	port := strconv.Itoa(base)
@@ -67,7 +65,7 @@ func (s *Slot) Env(owner string, private bool) []string {
 	return env
 }
 
-// project returns a name that compose takes: small letters, digits and dashes.
+// project returns a valid project name for compose: lower-case letters, digits and dashes.
 func project(owner string) string {
 	return "nexus-" + strings.Trim(strings.Map(func(r rune) rune {
 		switch {

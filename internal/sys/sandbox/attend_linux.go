@@ -11,15 +11,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// source is the end of a pipe that we read.
+// source is our reading end of a pipe.
 type source struct {
 	fd  int // -1 at its end
 	got func([]byte)
 }
 
-// attendant starts a command and reads its pipes. It does so in the calling
-// thread and with no goroutine: on a busy machine each change of thread costs
-// more than the rest.
+// attendant starts a command and reads its pipes. It works in the calling thread without
+// goroutines: on a busy machine each thread switch costs more than the rest.
 type attendant struct {
 	sources []source
 	theirs  []*os.File // the command's ends
@@ -38,7 +37,7 @@ func (a *attendant) pipe(got func([]byte)) (*os.File, error) {
 	return f, nil
 }
 
-// start starts the command, and returns what becomes readable when it ends.
+// start starts the command, and returns a descriptor that becomes readable when it ends.
 func (a *attendant) start(cmd *exec.Cmd) (ended int, err error) {
 	err = cmd.Start()
 	for _, f := range a.theirs {
@@ -56,7 +55,7 @@ func (a *attendant) start(cmd *exec.Cmd) (ended int, err error) {
 	return ended, nil
 }
 
-// attend reads until the command has ended, and calls look now and then.
+// attend reads until the command has ended, and calls look periodically.
 func (a *attendant) attend(ended int, look func()) {
 	defer func() { _ = unix.Close(ended) }()
 	if look == nil {
@@ -75,7 +74,7 @@ func (a *attendant) attend(ended int, look func()) {
 	}
 }
 
-// drain reads what is left, for at most so long.
+// drain reads the rest, up to a time limit.
 func (a *attendant) drain(limit time.Duration) {
 	until := time.Now().Add(limit) //nolint:forbidigo // waits for the kernel
 	for a.open() {
@@ -96,8 +95,7 @@ func (a *attendant) open() bool {
 	return false
 }
 
-// poll waits for something to read, reads it, and reports whether the command
-// has ended.
+// poll waits for output, reads it, and reports whether the command has ended.
 func (a *attendant) poll(ended, wait int) bool {
 	fds := make([]unix.PollFd, 0, 8)
 	for _, s := range a.sources {

@@ -15,7 +15,7 @@ type attendant struct {
 	ours, theirs []*os.File
 	got          []func([]byte)
 	reading      sync.WaitGroup
-	one          sync.Mutex // what is got is got one at a time
+	one          sync.Mutex // serializes the callbacks
 }
 
 // pipe adds a pipe and returns the end for the command.
@@ -56,10 +56,10 @@ func (a *attendant) read(r *os.File, got func([]byte)) {
 	}
 }
 
-// attend does nothing: the pipes are read meanwhile.
+// attend does nothing: goroutines read the pipes.
 func (a *attendant) attend(int, func()) {}
 
-// drain reads what is left, for at most so long.
+// drain reads the rest, up to a time limit.
 func (a *attendant) drain(limit time.Duration) {
 	for _, r := range a.ours {
 		_ = r.SetReadDeadline(time.Now().Add(limit)) //nolint:forbidigo // a deadline of the kernel's

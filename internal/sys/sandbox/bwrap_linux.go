@@ -19,15 +19,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// File descriptors of bubblewrap, behind those of a jail, which it may start.
+// File descriptors of bubblewrap, after those of a jail, which it may start.
 const (
-	statusFD = 6 // it tells what it does
-	holdFD   = 7 // it waits for something to read here before it starts the command
-	filterFD = 8 // the program that judges system calls; files to copy follow
+	statusFD = 6 // it writes its status here
+	holdFD   = 7 // it starts the command after reading from here
+	filterFD = 8 // the system call filter; files to copy follow
 )
 
-// doorkeeper is this program in a box with a way out: it opens that, and
-// becomes the command.
+// doorkeeper is the path of this program in a box with network access: it opens the sockets, and
+// then executes the command.
 const doorkeeper = "/run/nexus"
 
 func newBwrap(path string) (*Box, error) {
@@ -37,13 +37,12 @@ func newBwrap(path string) (*Box, error) {
 	return b, err
 }
 
-// commandArgs returns bubblewrap's arguments for one command, and the files
-// that it is to copy.
+// commandArgs returns bubblewrap's arguments for one command, and the files that it must copy.
 func (b *Box) commandArgs(c Command) (args, files []string) {
 	args = []string{
 		"--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "nexus",
 		"--json-status-fd", strconv.Itoa(statusFD), "--block-fd", strconv.Itoa(holdFD), "--seccomp", strconv.Itoa(filterFD),
-		// To the machine's root some of /proc is writable with no capability at all.
+		// For the machine's root, parts of /proc are writable even without capabilities.
 		"--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--size", strconv.FormatInt(c.Limits.Tmp, 10), "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--dir", "/run",
 	}
 	for _, m := range b.mounts(c) {
@@ -54,7 +53,7 @@ func (b *Box) commandArgs(c Command) (args, files []string) {
 		switch m.How {
 		case jail.Show:
 			args = append(args, "--ro-bind-try", from, m.Path)
-		case jail.Bind, jail.Layer: // it has no layers: see Layers
+		case jail.Bind, jail.Layer: // bubblewrap has no layers, see [Box.SupportsLayer]
 			args = append(args, "--bind", from, m.Path)
 		case jail.Link:
 			args = append(args, "--symlink", from, m.Path)
@@ -77,7 +76,7 @@ func (b *Box) commandArgs(c Command) (args, files []string) {
 	}
 	words := c.Args
 	if c.Proxy != nil {
-		exe, _ := os.Executable() // bubblewrap says what is wrong with it
+		exe, _ := os.Executable() // on failure, bubblewrap reports the error
 		args, words = append(args, "--ro-bind", exe, doorkeeper), []string{doorkeeper, jail.Arg}
 	}
 	args = append(args, "--remount-ro", "/", "--chdir", c.Dir, "--")
@@ -85,8 +84,8 @@ func (b *Box) commandArgs(c Command) (args, files []string) {
 }
 
 func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
-	// The kernel kills a child whose parent *thread* ends. Holding the thread
-	// until the child is gone keeps it from ending early.
+	// The kernel kills a child whose parent *thread* ends. Locking the thread until the child is
+	// gone prevents that.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -110,7 +109,7 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 			err = errors.Join(proc.Bound(first, raiseSharedLimits(c.Limits, group).Kernel()), group.Add(first))
 		}
 		if err != nil {
-			return errors.Join(err, cmd.Process.Kill()) // it never runs unbounded
+			return errors.Join(err, cmd.Process.Kill()) // it never runs without limits
 		}
 		_, err = release.Write([]byte{1})
 		return err
@@ -140,7 +139,7 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 	w.use = func() (proc.Usage, bool) { return proc.Inside(said.pid, c.Limits.CPU > 0) }
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
 	a.attend(ended, w.killIfOver)
-	_ = cmd.Wait() // what it says is in the status
+	_ = cmd.Wait() // the status has the result
 	stop()
 	gone := said.end(proc.Grace)
 	a.drain(grace(gone))
@@ -155,7 +154,7 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 	return said.result(c, r, cmd.ProcessState)
 }
 
-// keeper returns the files of the doorkeeper, none where there is none.
+// keeper returns the files for the doorkeeper, or none.
 func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status) ([]*os.File, *egressDoor, error) {
 	if c.Proxy == nil {
 		return make([]*os.File, statusFD-jail.SpecFD), nil, nil
@@ -174,7 +173,7 @@ func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status)
 	return []*os.File{spec, word, door.inside()}, door, err
 }
 
-// openFiles returns the filter and the files that bubblewrap is to copy.
+// openFiles returns the filter and the files that bubblewrap must copy.
 func (b *Box) openFiles(copies []string) ([]*os.File, error) {
 	filter, err := jail.MemoryFile(b.filter)
 	if err != nil {
@@ -197,19 +196,19 @@ func (b *Box) openFiles(copies []string) ([]*os.File, error) {
 	return files, nil
 }
 
-// status is what bubblewrap tells, a line of JSON at a time. The line with an
-// exit code comes only when the command was really started.
+// status is bubblewrap's status, which it writes as lines of JSON. The line with an exit code is
+// written only if the command was really started.
 type status struct {
-	// ready is called once, when the first process waits to be let go; boxed is
-	// false where the number is another's.
+	// ready is called once, when the first process waits to start; boxed is false if the number
+	// belongs to another process.
 	ready func(first int, boxed bool) error
 	text  []byte
 	pid   int // of the first process
 	init  proc.Init
 	seen  bool // init is known
 	exit  *int
-	word  []byte // of a doorkeeper that could not become the command
-	err   error  // of ready
+	word  []byte // report of a doorkeeper that could not execute the command
+	err   error  // error of ready
 }
 
 func (s *status) got(p []byte) {
@@ -238,8 +237,8 @@ func (s *status) got(p []byte) {
 	}
 }
 
-// end kills what is left of the box, where bubblewrap was killed before it
-// could, and reports whether it is gone.
+// end kills the rest of the box, if bubblewrap was killed before it could, and reports whether it
+// is gone.
 func (s *status) end(limit time.Duration) bool {
 	if !s.seen {
 		return true

@@ -9,8 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 )
 
-// CheckEgress says why no command in the box can have a network with a list, nil
-// where one can.
+// CheckEgress returns an error if commands in the box cannot have restricted network access.
 func (b *Box) CheckEgress() error {
 	if b.mode != Landlock {
 		return nil
@@ -21,8 +20,8 @@ func (b *Box) CheckEgress() error {
 	}
 }
 
-// addEgress gives a command with a way out what it needs to find it, and what takes
-// it back.
+// addEgress adds the proxy's settings to a command with network access, and returns a cleanup
+// function.
 func (b *Box) addEgress(ctx context.Context, c Command) (Command, func(), error) {
 	if c.Proxy == nil {
 		return c, func() {}, nil
@@ -31,7 +30,7 @@ func (b *Box) addEgress(ctx context.Context, c Command) (Command, func(), error)
 		return c, nil, err
 	}
 	port, done := jail.ProxyPort, func() {}
-	if !b.HidesHost() { // it reaches everything; what asks the proxy is judged all the same
+	if !b.HidesHost() { // it can reach every host directly; the proxy checks only its own clients
 		var err error
 		if port, done, err = serveLocal(ctx, c.Proxy); err != nil {
 			return c, nil, err

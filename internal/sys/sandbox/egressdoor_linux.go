@@ -16,23 +16,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 )
 
-// egressDoor waits for the sockets of a box. It is the one way out of a box whose
-// network is its own: ports on its loopback that somebody outside serves, the
-// proxy's and further ones. The sockets are made inside, so that they belong to
-// the box's network, and handed out through a pair of sockets that no command ever sees; nothing is relayed,
-// and when the box has ended nothing of it is left. The nil door is that of a
-// box with no way out.
+// egressDoor receives the listening sockets of a box. They are the only network access of a box
+// with its own network: ports on its loopback that are served from outside, the proxy's and
+// further ones. The sockets are created inside, so that they belong to the box's network, and
+// passed out through a socket pair that no command ever sees; no data is relayed, and nothing
+// remains when the box has ended. A nil door means a box without network access.
 type egressDoor struct {
 	ours   *net.UnixConn
 	theirs *os.File
-	serve  map[int]func(context.Context, net.Listener) // by the port
+	serve  map[int]func(context.Context, net.Listener) // by port
 	stop   context.CancelCauseFunc
 	ctx    context.Context //nolint:containedctx // of the serving goroutine, which Close ends
 	done   chan struct{}
 }
 
-// openDoor makes the pair of sockets for the box of one command; for one without a
-// proxy it is nil.
+// openDoor creates the socket pair for the box of one command; it returns nil for a command
+// without a proxy.
 func openDoor(ctx context.Context, c Command) (*egressDoor, error) {
 	if c.Proxy == nil {
 		return nil, nil //nolint:nilnil // see Door
@@ -49,7 +48,7 @@ func openDoor(ctx context.Context, c Command) (*egressDoor, error) {
 	conn, err := net.FileConn(f)
 	_ = f.Close()
 	if err == nil {
-		err = unix.SetNonblock(pair[1], false) // the pair shares no state: ours stays as it is
+		err = unix.SetNonblock(pair[1], false) // does not affect our end: the two share no state
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make a way out: %w", err), d.theirs.Close())
@@ -64,8 +63,7 @@ func openDoor(ctx context.Context, c Command) (*egressDoor, error) {
 	return d, nil
 }
 
-// inside is the box's end, nil for no door. It is to be closed when the box
-// has it.
+// inside returns the box's end, nil for no door. The caller must close it once the box has it.
 func (d *egressDoor) inside() *os.File {
 	if d == nil {
 		return nil
@@ -73,7 +71,7 @@ func (d *egressDoor) inside() *os.File {
 	return d.theirs
 }
 
-// Close ends what is served, and waits for its end.
+// Close ends the servers, and waits for their end.
 func (d *egressDoor) Close() {
 	if d == nil {
 		return
@@ -84,12 +82,12 @@ func (d *egressDoor) Close() {
 	<-d.done
 }
 
-// attend waits for the sockets and lets them be served.
+// attend waits for the sockets and starts the servers.
 func (d *egressDoor) attend() {
 	defer close(d.done)
 	all, err := d.receive()
 	if err != nil {
-		return // the box ended before, or was never there
+		return // the box has ended or never started
 	}
 	var serving sync.WaitGroup
 	for port, l := range all {
@@ -103,7 +101,7 @@ func (d *egressDoor) attend() {
 	}
 }
 
-// receive returns the sockets of the box, by their ports.
+// receive returns the sockets of the box, by port.
 func (d *egressDoor) receive() (map[int]net.Listener, error) {
 	oob, text := make([]byte, unix.CmsgSpace(4*len(d.serve))), make([]byte, len("65535 ")*len(d.serve))
 	size, n, _, _, err := d.ours.ReadMsgUnix(text, oob)

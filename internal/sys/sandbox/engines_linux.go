@@ -11,9 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 )
 
-// open returns a box of one kind, not yet seen to work.
+// open returns a box of one kind, which has not been tested yet.
 func open(m Mode) (*Box, error) {
-	// What this process inherited without saying so must not reach a command.
+	// Descriptors that this process inherited must not reach a command.
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("close inherited files on exec (Linux 5.11 or later is needed): %w", err)
 	}

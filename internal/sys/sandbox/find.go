@@ -14,15 +14,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Find returns a box that was seen to work, or an error with
-// [nexus.CodeSandbox] and what to do. It runs a program or two: call it once.
+// Find returns a box that was tested, or an error with [nexus.CodeSandbox] and the next step. It
+// runs one or two programs: call it once.
 func Find(ctx context.Context, m Mode) (*Box, error) {
 	var tries []Mode
 	switch m {
 	case Off:
 		return &Box{mode: Off}, nil
 	case Auto, "":
-		tries = []Mode{Native, Bwrap, Landlock} // docs/decisions says why in this order
+		tries = []Mode{Native, Bwrap, Landlock} // docs/decisions explains the order
 	case Native, Bwrap, Landlock:
 		tries = []Mode{m}
 	default:
@@ -60,10 +60,10 @@ func (b *Box) Name() string {
 	return string(b.mode)
 }
 
-// HidesHost reports whether the box shows nothing but what it was told to show.
+// HidesHost reports whether the box hides all of the host that was not explicitly shown.
 func (b *Box) HidesHost() bool { return b.mode == Native || b.mode == Bwrap }
 
-// SupportsLayer tries whether commands in dir can write to a layer in over instead.
+// SupportsLayer tests whether commands in dir can write to a layer in over instead.
 func (b *Box) SupportsLayer(ctx context.Context, dir, over string) bool {
 	if b.mode != Native {
 		return false
@@ -72,8 +72,8 @@ func (b *Box) SupportsLayer(ctx context.Context, dir, over string) bool {
 	return err == nil && r.Exit == 7
 }
 
-// DescribeLimits says how what a command uses is bounded, for people: where the kernel
-// does not do it at once it is looked at five times a second.
+// DescribeLimits describes for people how resource limits are enforced: if the kernel does not
+// enforce them immediately, usage is checked five times a second.
 func (b *Box) DescribeLimits() string {
 	own := b.DefaultLimits()
 	by := func(kind string) string {
@@ -112,7 +112,7 @@ func (b *Box) DescribeLimits() string {
 	return strings.Join(all, ", ")
 }
 
-// KnownGaps says what the box cannot stop, a line each, for people.
+// KnownGaps lists the attacks that the box cannot stop, one line each, for people.
 func (b *Box) KnownGaps() []string {
 	switch b.mode {
 	case Native, Bwrap:
@@ -131,9 +131,8 @@ func (b *Box) KnownGaps() []string {
 	}
 }
 
-// probe shows that the box confines and that it still works, for a box that
-// starts nothing keeps everything in. On a machine with much to do it may take
-// long, so it gets a second chance.
+// probe tests that the box confines commands and that commands still work in it: a box that starts
+// nothing confines everything. On a busy machine it may take long, so it gets a second attempt.
 func (b *Box) probe(ctx context.Context) error {
 	return retryTrial(func(limit time.Duration) error { return b.try(ctx, limit) })
 }
@@ -146,7 +145,7 @@ func retryTrial(try func(limit time.Duration) error) error {
 	return err
 }
 
-// How long a trial may take.
+// Time limits of a test.
 const (
 	firstTrial  = 10 * time.Second
 	secondTrial = time.Minute
@@ -154,7 +153,7 @@ const (
 
 var errSlow = errors.New("a trial took too long")
 
-// try runs one trial.
+// try runs one test.
 func (b *Box) try(ctx context.Context, limit time.Duration) error {
 	dir, err := os.MkdirTemp("", "nexus-probe-")
 	if err != nil {

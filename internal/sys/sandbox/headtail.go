@@ -2,22 +2,22 @@ package sandbox
 
 import "fmt"
 
-// HeadTail keeps the head and the tail of a stream and counts the rest, so
-// that a command may print without end in bounded memory.
+// HeadTail stores the head and the tail of a stream and counts the rest, so that endless output
+// needs only limited memory.
 type HeadTail struct {
-	half  int // most bytes of the head, and of the tail
+	half  int // limit of the head, and of the tail, in bytes
 	head  []byte
-	tail  []byte // a ring once it is full
-	at    int    // where the oldest byte of a full ring is
+	tail  []byte // a ring buffer once it is full
+	at    int    // index of the oldest byte of a full ring
 	total int64
 }
 
-// NewHeadTail returns a keeper of at most so many bytes.
+// NewHeadTail returns a HeadTail that stores at most limit bytes.
 func NewHeadTail(limit int64) *HeadTail {
 	return &HeadTail{half: int(max(limit/2, 1))}
 }
 
-// Write never fails and never keeps p.
+// Write never fails and never retains p.
 func (k *HeadTail) Write(p []byte) (int, error) {
 	n := len(p)
 	k.total += int64(n)
@@ -37,7 +37,7 @@ func (k *HeadTail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Bytes returns what was kept, with a note where something was left out.
+// Bytes returns the stored bytes, with a note in place of omitted ones.
 func (k *HeadTail) Bytes() (kept []byte, cut bool) {
 	left := k.total - int64(len(k.head)+len(k.tail))
 	out := k.head

@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// runJail runs a command in a jail that is this program itself.
+// runJail runs a command in a jail, whose first process is this program.
 func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	runtime.LockOSThread() // the command dies with the thread that started it; see runBwrap
 	defer runtime.UnlockOSThread()
@@ -52,7 +52,7 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	a.theirs = append(a.theirs, door.inside())
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{"/proc/self/exe", jail.Arg}, Dir: "/",
-		Env: []string{Mark + "=" + mark, "GOGC=off"}, // its few small objects are not worth collecting
+		Env: []string{Mark + "=" + mark, "GOGC=off"}, // garbage collection is not worth its cost for a few small objects
 	}
 	cmd.ExtraFiles = slices.Concat([]*os.File{in.spec, word, door.inside()}, in.doors)
 	o, w := newOutputs(c), newWatch(c)
@@ -65,7 +65,7 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	w.kill, w.use = b.jailControls(cmd.Process, c.Limits.CPU > 0)
 	stop := context.AfterFunc(ctx, w.kill)
 	a.attend(ended, w.killIfOver)
-	_ = cmd.Wait() // what it says is its word
+	_ = cmd.Wait() // the jail's report has the result
 	stop()
 	r := Result{Duration: time.Since(began), Over: w.over}
 	gone := true
@@ -83,22 +83,22 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	return jailResult(c, r, said, cmd.ProcessState)
 }
 
-// groups returns where control groups can be made, nil where none can.
+// groups returns the parent of new control groups, nil if none can be made.
 func groups() *cgroup.Parent {
 	p, _ := cgroup.Find()
-	proc.SweepTemp(boxHome) // lastValues nobody is in the groups who could still write there
+	proc.SweepTemp(boxHome) // no process in an old group can write there any more
 	return p
 }
 
-// jailStart is what a jail begins with.
+// jailStart has the resources with which a jail starts.
 type jailStart struct {
-	spec  *os.File // what it is told
+	spec  *os.File // its specification
 	group *cgroup.Group
-	doors []*os.File        // of the group
-	letGo func(process int) // lets it begin, where it has no door to each of its groups
+	doors []*os.File        // descriptors of the group
+	letGo func(process int) // lets the jail continue, if it has no descriptor for each of its groups
 }
 
-// jailStart makes what a jail begins with; close gives it back, also after an error.
+// newJailStart creates the resources for a jail; close releases them, also after an error.
 func (b *Box) newJailStart(s jail.Spec, c Command, mark string) (in jailStart, err error) {
 	in.group, in.letGo = b.group(c, mark), func(int) {}
 	s.Limits = raiseSharedLimits(s.Limits, in.group)
@@ -109,13 +109,13 @@ func (b *Box) newJailStart(s jail.Spec, c Command, mark string) (in jailStart, e
 	}
 	begin, err := jail.BlockStart(in.spec)
 	in.letGo = func(process int) {
-		_ = in.group.Add(process) // it is watched too
+		_ = in.group.Add(process) // its usage is also watched
 		begin()
 	}
 	return in, err
 }
 
-// close kills who is left in the group, and removes it.
+// close kills the remaining processes in the group, and removes it.
 func (in jailStart) close() {
 	for _, f := range append(in.doors, in.spec) {
 		_ = f.Close()
@@ -123,17 +123,17 @@ func (in jailStart) close() {
 	in.group.End()
 }
 
-// group makes the group of one command, nil where there is none.
+// group creates the group of one command, or returns nil.
 func (b *Box) group(c Command, mark string) *cgroup.Group {
 	if b.groups == nil {
 		return nil
 	}
-	g, _ := b.groups.New(filepath.Base(mark), cgroup.Limits{Memory: c.Limits.Memory, Processes: c.Limits.Processes + 32}) // with the jail's own threads
+	g, _ := b.groups.New(filepath.Base(mark), cgroup.Limits{Memory: c.Limits.Memory, Processes: c.Limits.Processes + 32}) // plus the jail's own threads
 	return g
 }
 
-// raiseSharedLimits raises a limit that the kernel keeps for each user where a group has
-// the same: the group counts whom it refuses, and meets its own first.
+// raiseSharedLimits raises a per-user kernel limit if a group has the same limit: the group counts
+// its refusals, so its limit should be reached first.
 func raiseSharedLimits(l Limits, g *cgroup.Group) Limits {
 	if l.Processes > 0 && g.Forks() {
 		l.Processes += 256
@@ -141,7 +141,7 @@ func raiseSharedLimits(l Limits, g *cgroup.Group) Limits {
 	return l
 }
 
-// jailResult returns what a jail's word means.
+// jailResult evaluates a jail's report.
 func jailResult(c Command, r Result, said []byte, state *os.ProcessState) (Result, error) {
 	var w jail.ExitReport
 	if err := json.Unmarshal(said, &w); err != nil {
@@ -157,11 +157,11 @@ func jailResult(c Command, r Result, said []byte, state *os.ProcessState) (Resul
 	return Result{}, errors.New("sandbox: " + w.Error)
 }
 
-// jailProcAttr returns how a jail's first process is made.
+// jailProcAttr returns the attributes of a jail's first process.
 func (b *Box) jailProcAttr() *syscall.SysProcAttr {
 	a := proc.OwnSession()
 	if b.mode == Landlock {
-		a.Pdeathsig = syscall.SIGTERM // it kills its own, and ends
+		a.Pdeathsig = syscall.SIGTERM // it kills its processes, and ends
 		return a
 	}
 	a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
@@ -173,7 +173,7 @@ func (b *Box) jailProcAttr() *syscall.SysProcAttr {
 	return a
 }
 
-// jailControls returns how a running jail is killed, and how it is looked at.
+// jailControls returns functions that kill a running jail and measure its usage.
 func (b *Box) jailControls(p *os.Process, cpu bool) (kill func(), use func() (proc.Usage, bool)) {
 	if b.mode == Landlock {
 		return func() { _ = p.Signal(syscall.SIGTERM) }, func() (proc.Usage, bool) { return proc.Below(p.Pid, cpu), true }
@@ -181,7 +181,7 @@ func (b *Box) jailControls(p *os.Process, cpu bool) (kill func(), use func() (pr
 	return func() { _ = p.Kill() }, func() (proc.Usage, bool) { return proc.Inside(p.Pid, cpu) }
 }
 
-// spec returns what a jail is told, and what to do when it is over.
+// spec returns a jail's specification, and a cleanup function.
 func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error) {
 	s = jail.Spec{Kind: jail.Spaces, Args: c.Args, Dir: c.Dir, Env: c.boxed(jail.Home, mark), Limits: c.Limits, Door: c.Proxy != nil && b.mode == Native, Local: c.localPorts()}
 	writable := c.writable()
@@ -205,18 +205,18 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 	s.Kind = jail.Guard
 	s.Env = append(c.boxed(home, mark), "TMPDIR="+tmp)
 	if _, own := lookup(c.Env, "GIT_CONFIG_SYSTEM"); !own {
-		s.Env = append(s.Env, "GIT_CONFIG_NOSYSTEM=1") // git stops at one that it may not read
+		s.Env = append(s.Env, "GIT_CONFIG_NOSYSTEM=1") // git fails on a file that it may not read
 	}
 	s.Env = lastValues(s.Env)
 	s.Writable = append(writable, tmp)
 	for _, m := range b.system {
 		s.Readable = append(s.Readable, m.Path)
 	}
-	s.Readable = append(append(append(s.Readable, b.tools...), c.Readable...), c.Dir, "/proc", "/etc/ssl/openssl.cnf") // programs look themselves up there, and what is not there may be asked for
+	s.Readable = append(append(append(s.Readable, b.tools...), c.Readable...), c.Dir, "/proc", "/etc/ssl/openssl.cnf") // programs read their own entries there, and the existence of other paths may be checked
 	return s, done, nil
 }
 
-// writable returns the directories that the command may write to.
+// writable returns the command's writable directories.
 func (c Command) writable() []string {
 	dirs := append([]string{c.Dir}, c.Writable...)
 	return slices.DeleteFunc(dirs, func(d string) bool { return slices.Contains(c.Readable, d) })

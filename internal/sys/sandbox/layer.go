@@ -13,17 +13,16 @@ import (
 	"time"
 )
 
-// Layer reads what a command in a box wrote to a layer over a directory, and
-// takes over from it what may be. Upper is the upper directory of an overlay
-// that a user mounted: what was written is there as it is, what was deleted is
-// a character device numbered zero, and a directory that hides the one below it
-// says so in an attribute.
+// Layer reads the changes that a command in a box wrote to a layer over a directory, and applies
+// the permitted ones to it. The upper directory is that of an overlay mounted by a user: written
+// files are there as they are, a deleted file is a character device numbered zero, and a directory
+// that replaces the one below it has an attribute.
 type Layer struct {
-	Dir  string   // with upper and work in it
-	Tree *os.Root // what is below
+	Dir  string   // with the directories upper and work
+	Tree *os.Root // the tree below
 }
 
-// MakeLayer makes the directories.
+// MakeLayer creates the directories.
 func MakeLayer(dir string) error {
 	for _, d := range []string{"upper", "work"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
@@ -33,9 +32,8 @@ func MakeLayer(dir string) error {
 	return nil
 }
 
-// ApplyChanges brings the changes since a time into the tree that may be there, and
-// returns the names of the others. A name may be one of the upper directory's
-// alone.
+// ApplyChanges applies the permitted changes since a time to the tree, and returns the names of
+// the others. A name may exist only in the upper directory.
 func (l Layer) ApplyChanges(since time.Time, may func(name string) bool) (left []string, err error) {
 	upper, err := os.OpenRoot(filepath.Join(l.Dir, "upper"))
 	if err != nil {
@@ -88,7 +86,7 @@ func (t *taking) dir(dir string) error {
 	return nil
 }
 
-// write takes over a file or a link, unless the tree has the same.
+// write applies a written file or link, unless the tree has the same.
 func (t *taking) write(name string, info fs.FileInfo) error {
 	link := info.Mode().Type() == fs.ModeSymlink
 	to, data, err := "", []byte(nil), error(nil)
@@ -122,7 +120,7 @@ func (t *taking) write(name string, info fs.FileInfo) error {
 	return nil
 }
 
-// put writes a file whole, never through a link.
+// put writes a file atomically, never through a link.
 func (t *taking) put(name string, mode fs.FileMode, data []byte) error {
 	part := path.Join(path.Dir(name), ".nexus-part-"+path.Base(name))
 	_ = t.Tree.Remove(part)
@@ -158,7 +156,7 @@ func (t *taking) same(name string, info fs.FileInfo, to string, data []byte) boo
 	return err == nil && bytes.Equal(was, data)
 }
 
-// delete takes over that a file, or all below a directory, is gone.
+// delete applies the deletion of a file or a whole directory.
 func (t *taking) delete(name string) error {
 	return t.each(name, func(file string) error {
 		if !t.may(file) {
@@ -169,8 +167,7 @@ func (t *taking) delete(name string) error {
 	})
 }
 
-// hidden takes over that what a directory held below is gone, as far as it is
-// not there again.
+// hidden deletes the lower content of a replaced directory, except for files that exist again.
 func (t *taking) hidden(name string) error {
 	return t.each(name, func(file string) error {
 		if _, err := t.upper.Lstat(file); err == nil {
@@ -184,7 +181,7 @@ func (t *taking) hidden(name string) error {
 	})
 }
 
-// each calls what it is given for every file of the tree at a name and below.
+// each calls do for every file of the tree at a name and below.
 func (t *taking) each(name string, do func(string) error) error {
 	var files []string
 	err := fs.WalkDir(t.Tree.FS(), name, func(file string, d fs.DirEntry, err error) error {
@@ -205,8 +202,8 @@ func (t *taking) each(name string, do func(string) error) error {
 	return nil
 }
 
-// Names lists the files that the layer holds, and those that it says are gone.
-// What lies below a directory that is gone is not named apart.
+// Names lists the files in the layer, and the deleted ones. Files below a deleted directory are
+// not listed individually.
 func (l Layer) Names() ([]string, error) {
 	upper, err := os.OpenRoot(filepath.Join(l.Dir, "upper"))
 	if err != nil {
@@ -229,8 +226,7 @@ func (l Layer) Names() ([]string, error) {
 	return all, nil
 }
 
-// Differs returns those of the names that are not in the layer as the tree has
-// them.
+// Differs returns those of the names that differ between the layer and the tree.
 func (l Layer) Differs(names []string) ([]string, error) {
 	upper, err := os.OpenRoot(filepath.Join(l.Dir, "upper"))
 	if err != nil {
@@ -258,8 +254,8 @@ func (l Layer) Differs(names []string) ([]string, error) {
 	return all, nil
 }
 
-// Clear removes what the layer holds but the files that are named, while
-// nobody has it mounted.
+// Clear removes everything from the layer except for the named files. The layer must not be
+// mounted.
 func (l Layer) Clear(keep []string) error {
 	upper, err := os.OpenRoot(filepath.Join(l.Dir, "upper"))
 	if err != nil {
@@ -284,7 +280,7 @@ func clearDir(upper *os.Root, dir string, kept map[string]bool) error {
 		name := path.Join(dir, e.Name())
 		switch {
 		case !kept[name]:
-			_ = upper.Chmod(name, 0o700) // a directory that nobody may look into
+			_ = upper.Chmod(name, 0o700) // a directory without permissions
 			err = upper.RemoveAll(name)
 		case e.IsDir():
 			err = clearDir(upper, name, kept)

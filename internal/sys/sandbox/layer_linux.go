@@ -8,20 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// gone reports whether an entry stands for one that was deleted.
+// gone reports whether an entry represents a deleted file.
 func gone(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.Mode()&fs.ModeCharDevice != 0 && s.Rdev == 0
 }
 
-// hides reports whether a directory hides the one below it.
+// hides reports whether a directory replaces the one below it.
 func hides(dir string) bool {
 	var b [4]byte
 	n, err := unix.Lgetxattr(dir, "user.overlay.opaque", b[:])
 	return err == nil && n == 1 && b[0] == 'y'
 }
 
-// changed is when the kernel saw the last change, which nobody sets.
+// changed returns the kernel's change time, which no program can set.
 func changed(info fs.FileInfo) time.Time {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(s.Ctim.Unix())

@@ -14,14 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// Limits bound what a command uses. Each of a [Command]'s that is zero is the
-// usual one.
+// Limits limit the resources of a command. Zero fields of a [Command]'s Limits have default
+// values.
 type Limits = jail.Limits
 
-// Limit is a limit that a command was killed for.
+// Limit is the limit that a killed command exceeded.
 type Limit string
 
-// The limits that are watched: what goes over is killed.
+// The limits that are watched: a command above one is killed.
 const (
 	OverMemory    Limit = "memory"
 	OverProcesses Limit = "processes"
@@ -29,8 +29,8 @@ const (
 	OverCPU       Limit = "cpu"
 )
 
-// DefaultLimits returns the limits of a command that says nothing else: enough for
-// what compilers and tests need, and little enough to keep the machine alive.
+// DefaultLimits returns the default limits of a command: high enough for compilers and tests, and
+// low enough to keep the machine alive.
 func DefaultLimits() Limits {
 	return Limits{
 		Memory:    usualMemory(),
@@ -42,19 +42,19 @@ func DefaultLimits() Limits {
 	}
 }
 
-// WithLimits returns the box with other usual limits of its commands: those that
-// are zero stay. Without a sandbox only what is bounded so is watched.
+// WithLimits returns the box with other default limits for its commands; zero fields are
+// unchanged. Without a sandbox, only the limits that are set here are watched.
 func (b *Box) WithLimits(l Limits) *Box {
 	own := *b
 	own.bounds = l
 	return &own
 }
 
-// DefaultLimits returns the limits of a command in the box that says nothing else.
+// DefaultLimits returns the box's default limits for a command.
 func (b *Box) DefaultLimits() Limits { return limitsOrDefault(b.bounds, DefaultLimits()) }
 
-// exceeded says in words which bound a command that used too much ran into,
-// with the setting that raises it. It is empty where it ran into none.
+// exceeded describes the limit that a command exceeded, with the setting that raises it, or
+// returns "".
 func exceeded(own Limits, by Limit) string {
 	switch by {
 	case OverMemory:
@@ -70,7 +70,7 @@ func exceeded(own Limits, by Limit) string {
 	}
 }
 
-// Size writes a number of bytes for people, with the units that settings take.
+// Size formats a number of bytes for people, with the units of settings.
 func Size(n int64) string {
 	for _, u := range []struct {
 		shift int
@@ -83,8 +83,7 @@ func Size(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// usualMemory returns three quarters of the machine's, 8 GiB where that is
-// unknown.
+// usualMemory returns three quarters of the machine's memory, or 8 GiB if unknown.
 func usualMemory() int64 {
 	if all := proc.MachineMemory(); all > 0 {
 		return max(all/4*3, 1<<30)
@@ -92,7 +91,7 @@ func usualMemory() int64 {
 	return 8 << 30
 }
 
-// limitsOrDefault returns the limits with usual ones where there are none.
+// limitsOrDefault returns the limits with the zero ones replaced by usual.
 func limitsOrDefault(l, usual Limits) Limits {
 	l.CPU = cmp.Or(l.CPU, usual.CPU)
 	l.Memory = cmp.Or(l.Memory, usual.Memory)
@@ -104,22 +103,21 @@ func limitsOrDefault(l, usual Limits) Limits {
 	return l
 }
 
-// lookEvery is how often it is looked what a command uses.
+// lookEvery is the interval of measuring a command's usage.
 const lookEvery = 200 * time.Millisecond
 
-// limitWatch kills a command that uses too much. One thread at a time calls it.
+// limitWatch kills a command that exceeds its limits. One thread at a time may call it.
 type limitWatch struct {
 	limits Limits
-	dirs   []string // that it may write to, on disks
+	dirs   []string // writable directories on disks
 	began  time.Time
-	free   []int64 // bytes that there were on each disk
+	free   []int64 // free bytes of each disk at the start
 	kill   func()
 	use    func() (proc.Usage, bool)
 	over   Limit
 }
 
-// newWatch looks how things are before a command begins; the caller sets
-// began, kill and use.
+// newWatch measures the state before a command starts; the caller sets began, kill and use.
 func newWatch(c Command) *limitWatch {
 	w := &limitWatch{limits: c.Limits, dirs: append([]string{c.Dir}, c.Writable...)}
 	if c.Over != "" {
@@ -134,7 +132,7 @@ func newWatch(c Command) *limitWatch {
 	return w
 }
 
-// killIfOver kills the command when it is over a limit.
+// killIfOver kills the command if it exceeds a limit.
 func (w *limitWatch) killIfOver() {
 	if w.over != "" {
 		return
@@ -159,8 +157,8 @@ func (w *limitWatch) killIfOver() {
 	w.kill()
 }
 
-// finish removes a command's group, and reports whether it was killed because it
-// used too much, by us or by the kernel.
+// finish removes a command's group, and reports whether we or the kernel killed the command
+// because of a limit.
 func (w *limitWatch) finish(ctx context.Context, g *cgroup.Group, r *Result) bool {
 	met := g.End()
 	if met.Memory && w.over == "" && ctx.Err() == nil {
@@ -173,9 +171,9 @@ func (w *limitWatch) finish(ctx context.Context, g *cgroup.Group, r *Result) boo
 	return r.Over != ""
 }
 
-// overDisk reports whether the command wrote more than it may. The files are
-// counted only when the disk says that somebody did; those that have no name
-// any more are found by the disk alone, when it is nearly full.
+// overDisk reports whether the command wrote more than it may. The files are counted only if the
+// free space of the disk has shrunk; deleted open files are detected only through the disk, when
+// it is nearly full.
 func (w *limitWatch) overDisk() bool {
 	for i, dir := range w.dirs {
 		free := proc.Free(dir)

@@ -13,15 +13,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// boxHome is the kind of a box's own directory for what it writes outside of the
-// worktree; see package proc.
+// boxHome is the name prefix of a box's own directory outside of the worktree; see package proc.
 const boxHome = "nexus-box-"
 
-// runOff runs a command unconfined. Everything it started that carries its
-// mark, or is in its session, is killed at the end; a process that both left
-// the session and cleared its environment escapes, which only a box prevents.
-// When this process is killed the command dies with it, and what it had
-// started stays until somebody calls [Sweep].
+// runOff runs a command unconfined. All processes that have its mark, or belong to its session,
+// are killed at the end; a process that both left the session and cleared its environment escapes,
+// which only a box prevents. If this process is killed the command dies with it, and processes
+// that it had started remain until [Sweep] is called.
 func runOff(ctx context.Context, c Command) (Result, error) {
 	runtime.LockOSThread() // the command dies with the thread that started it; see runBwrap
 	defer runtime.UnlockOSThread()
@@ -57,7 +55,7 @@ func runOff(ctx context.Context, c Command) (Result, error) {
 	w.use = func() (proc.Usage, bool) { return proc.Below(cmd.Process.Pid, c.Limits.CPU > 0), true }
 	stop := context.AfterFunc(ctx, w.kill)
 	a.attend(ended, w.killIfOver)
-	_ = cmd.Wait() // what it says is in the process state
+	_ = cmd.Wait() // the process state has the result
 	stop()
 	r := Result{Duration: time.Since(began)}
 	a.drain(grace(proc.KillTree(cmd.Process.Pid, mark, r.Duration)))
@@ -72,7 +70,7 @@ func runOff(ctx context.Context, c Command) (Result, error) {
 	return r, nil
 }
 
-// newMark returns a mark that no other run of a command carries.
+// newMark returns a mark that is unique to one run of a command.
 func newMark(owner string) string {
 	if owner == "" {
 		owner = "nexus"

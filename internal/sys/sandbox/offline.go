@@ -7,13 +7,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// offline returns variables that let clients of registries fail at once, and
-// say why, in a box without a network. Without them many try again for a
-// minute. What they fetched before, and a lock file names, they still install.
+// offline returns variables with which clients of registries fail at once, with a reason, in a box
+// without a network. Without them many retry for a minute. They can still install packages that
+// they fetched before and that a lock file names.
 func offline() []string { return stack.Environments().Offline }
 
-// unreachedIn reports whether a text is what a client prints that found no
-// network, in its own words or in those of its offline mode.
+// unreachedIn reports whether a text is the output of a client that found no network, in its own
+// words or in those of its offline mode.
 func unreachedIn(text string) bool {
 	return strings.ContainsAny(text, " ") && unreached().MatchString(text)
 }

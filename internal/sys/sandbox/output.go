@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// outputs collects what a command prints.
+// outputs collects the output of a command.
 type outputs struct {
-	out, err Keeper   // err is nil when merged, out when it goes to a file
-	to       *os.File // where standard output goes; nil: it is kept
+	out, err Keeper   // err is nil if merged, out if it goes to a file
+	to       *os.File // destination of standard output; nil: it is stored
 	heard    func([]byte)
 }
 
@@ -34,7 +34,7 @@ func (o *outputs) keepers() []Keeper {
 	return slices.DeleteFunc([]Keeper{o.out, o.err}, func(k Keeper) bool { return k == nil })
 }
 
-// got takes a piece of a stream.
+// got handles a piece of a stream.
 func (o *outputs) got(k Keeper, p []byte) {
 	_, _ = k.Write(p)
 	if o.heard != nil && len(p) > 0 {

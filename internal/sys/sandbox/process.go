@@ -10,24 +10,23 @@ import (
 )
 
 const (
-	leave    = time.Second     // for a program to end when its input does
-	lastRead = 2 * time.Second // for output that somebody who could not be killed may hold
-	lastSaid = 2 * time.Second // for a program to be dead of which it is asked why it ended
+	leave    = time.Second     // time for a program to end after its input
+	lastRead = 2 * time.Second // time for output of processes that could not be killed
+	lastSaid = 2 * time.Second // time for a program to die before its end is explained
 )
 
-// ErrPipesClosed is why a program was killed that we talk to no more.
+// ErrPipesClosed is the cause if a program was killed because its pipes were closed.
 var ErrPipesClosed = errors.New("the pipes were closed")
 
-// Process is a program that runs in a box with its standard input and output in
-// our hands, for as long as somebody talks to it. What it says on standard
-// error is kept, its beginning and its end. The program and everything that it
-// started are dead when the process is closed, when the context that it was
-// started with ends, and when this process dies. It may be used by many goroutines, one of
-// them at a time reading and one writing; Close must be called.
+// Process is a program that runs in a box, with its standard input and output connected to this
+// process. The beginning and the end of its standard error are stored. The program and all
+// processes that it started are dead when the Process is closed, when its context ends, and when
+// this process dies. It may be used by many goroutines, one of them at a time reading and one
+// writing; Close must be called.
 type Process struct {
 	in, out *os.File
 	stop    context.CancelCauseFunc
-	done    chan struct{} // closed when everything is dead
+	done    chan struct{} // closed when all its processes are dead
 
 	result Result // set before done is closed
 	err    error
@@ -35,8 +34,8 @@ type Process struct {
 	closing sync.Once
 }
 
-// StartProcess starts a command as run runs it, which is [sandbox.Box.Run]. What the
-// command says about its input and output is ours to set.
+// StartProcess starts a command with run, which is [sandbox.Box.Run]. It sets the fields of the
+// command for input and output.
 func StartProcess(ctx context.Context, run func(context.Context, Command) (Result, error), c Command) (*Process, error) {
 	theirIn, in, err := os.Pipe()
 	if err != nil {
@@ -49,7 +48,7 @@ func StartProcess(ctx context.Context, run func(context.Context, Command) (Resul
 	ctx, stop := context.WithCancelCause(ctx)
 	p := &Process{in: in, out: out, stop: stop, done: make(chan struct{})}
 	c.Stdin, c.Stdout, c.Merge, c.Heard = theirIn, theirOut, false, nil
-	go func() { // waited for in Close, by way of done
+	go func() { // Close waits for it through the channel done
 		defer close(p.done)
 		p.result, p.err = run(ctx, c)
 		_ = theirIn.Close()
@@ -59,28 +58,27 @@ func StartProcess(ctx context.Context, run func(context.Context, Command) (Resul
 	return p, nil
 }
 
-// Read reads what the program writes to its standard output, to the end.
+// Read reads the program's standard output, until its end.
 func (p *Process) Read(b []byte) (int, error) { return p.out.Read(b) }
 
 // Write writes to the program's standard input.
 func (p *Process) Write(b []byte) (int, error) { return p.in.Write(b) }
 
-// CloseInput ends the program's standard input.
+// CloseInput closes the program's standard input.
 func (p *Process) CloseInput() error { return p.in.Close() }
 
-// Done is closed when the program and everything that it started is dead.
+// Done returns a channel that is closed when all processes of the program are dead.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Result says how a program ended that is dead, and why it could not be run or
-// was killed.
+// Result returns how a dead program ended, and why it could not be run or was killed.
 func (p *Process) Result() (Result, error) {
 	<-p.done
 	return p.result, p.err
 }
 
-// EndReason returns why a program has ended or is about to: what it used too much
-// of, that it could not be run, or what it wrote to standard error. It is empty
-// where the program continues, and where p is nil.
+// EndReason returns why a program has ended or is about to end: a limit that it exceeded, the
+// error of its start, or its standard error. It returns "" if the program continues, and if p is
+// nil.
 func (p *Process) EndReason() string {
 	if p == nil {
 		return ""
@@ -102,8 +100,7 @@ func (p *Process) EndReason() string {
 	}
 }
 
-// Close ends the program's input, waits a moment for it to end, and kills what
-// is left of it.
+// Close closes the program's input, waits a moment for its end, and kills the rest.
 func (p *Process) Close() error {
 	p.closing.Do(func() {
 		_ = p.in.Close()

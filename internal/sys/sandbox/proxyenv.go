@@ -14,14 +14,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// serveFunc answers whoever connects, until ctx ends, and returns when nothing of
-// it continues.
+// serveFunc serves connections until ctx ends, and returns when all its work has ended.
 type serveFunc func(ctx context.Context, l net.Listener)
 
 var errOver = errors.New("the command is over")
 
-// serveLocal serves on a port of the host's own loopback, where there is no box. It
-// returns the port, and what ends it.
+// serveLocal serves on a port of the host's own loopback, if there is no box. It returns the port,
+// and a function that ends the server.
 func serveLocal(ctx context.Context, serve serveFunc) (port int, done func(), err error) {
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -37,8 +36,7 @@ func serveLocal(ctx context.Context, serve serveFunc) (port int, done func(), er
 	return port, func() { stop(errOver); <-ended }, nil
 }
 
-// proxyEnv returns the variables that let programs find a proxy on a port of their
-// loopback.
+// proxyEnv returns the variables that make programs use a proxy on a port of their loopback.
 func proxyEnv(port int) []string {
 	at := "127.0.0.1:" + strconv.Itoa(port)
 	url := "http://" + at
@@ -50,8 +48,8 @@ func proxyEnv(port int) []string {
 	return env
 }
 
-// certificateVars returns where the host keeps the certificates of authorities
-// that it trusts, and those variables of its environment that name some.
+// certificateVars returns the paths of the host's trusted CA certificates, and the variables in
+// env that name some.
 func certificateVars(env []string) (paths, vars []string) {
 	paths = []string{
 		"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/openssl.cnf",

@@ -1,16 +1,14 @@
-// Package sandbox runs commands confined: what they read, what they write,
-// how long they take, how much of their output is kept, and that nothing they
+// Package sandbox runs confined commands: it restricts the files they read and write, their time
+// and resources, and the stored part of their output, and makes sure that no process that they
 // started outlives them.
 //
-// A [Box] is a way to confine. In namespaces (made by this program itself, or
-// by bubblewrap) a command sees system files and toolchains read-only, a
-// private /tmp, /proc, /dev and home, its own loopback and no other network,
-// no capability, few system calls that could break out, and only the
-// directories it was given; it dies with this process. Landlock alone shows
-// the host's tree, of which little may be read or written, and no network at
-// all. The box "off" confines no file and no network and must be asked for:
-// it bounds time and output, and kills what the command left behind as far as
-// it can be recognised.
+// A [Box] is a method of confinement. In namespaces (made by this program itself, or by
+// bubblewrap) a command sees system files and toolchains read-only, a private /tmp, /proc, /dev
+// and home, its own loopback and no other network, no capabilities, few system calls that could
+// break out, and only the directories it was given; it dies with this process. Landlock alone
+// shows the host's tree, of which little may be read or written, and no network at all. The box
+// "off" confines neither files nor network and must be requested explicitly: it limits time and
+// output, and kills the remaining processes of a command as far as it can identify them.
 package sandbox
 
 import (
@@ -36,60 +34,59 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// Mode says how to confine.
+// Mode is a method of confinement.
 type Mode string
 
-// The modes.
+// The methods of confinement.
 const (
-	Auto     Mode = "auto"     // the best that works here; never off
-	Native   Mode = "native"   // namespaces of our own making
+	Auto     Mode = "auto"     // the best that works on this machine; never off
+	Native   Mode = "native"   // namespaces made by this program
 	Bwrap    Mode = "bwrap"    // bubblewrap
-	Landlock Mode = "landlock" // Landlock alone, where no namespaces are allowed
-	Off      Mode = "off"      // no confinement, explicitly
+	Landlock Mode = "landlock" // Landlock alone, for systems without user namespaces
+	Off      Mode = "off"      // no confinement, only on request
 )
 
-// Mark is the environment variable that every process in a box carries. It
-// is how [Sweep] finds what a dead run left.
+// Mark is the environment variable that every process in a box has. [Sweep] finds the remaining
+// processes of a dead run by it.
 const Mark = proc.Mark
 
 // Command is one program to run.
 type Command struct {
 	Args []string // program and arguments; never a line for a shell
-	// Dir is the worktree: the command starts there and may write there,
-	// except to a .git in it. It must come from us, never from a model.
+	// Dir is the worktree: the command starts there and may write there, except to a .git in it. It
+	// must come from our own code, never from a model.
 	Dir string
-	Env []string // the whole environment; HOME is added where it is missing
-	// Over is a directory for what the command writes to Dir, which then stays
-	// as it is: see package layer. Only where [Box.SupportsLayer] says that it can be.
+	Env []string // the whole environment; HOME is added if missing
+	// Over is a directory for the command's writes to Dir, which is then unchanged itself; see
+	// [Layer]. It may be set only if [Box.SupportsLayer] is true.
 	Over     string
-	Writable []string // further directories that it may write to
-	Readable []string // further paths that it may read; inside a writable one they are read-only
-	Hidden   []string // paths below Dir and Readable that it cannot open, where the box says what is seen; see [Box.HidesHost]
-	Tmp      string   // directory that stands for /tmp; empty means a fresh one for each run
-	Mark     string   // names the owner to [Sweep]; letters, digits and ./-_
+	Writable []string // further writable directories
+	Readable []string // further readable paths; within a writable directory they are read-only
+	Hidden   []string // paths below Dir and Readable that it cannot open, if [Box.HidesHost] is true
+	Tmp      string   // directory to use as /tmp; empty means a fresh one for each run
+	Mark     string   // name of the owner for [Sweep]; letters, digits and ./-_
 	Stdin    io.Reader
-	Stdout   *os.File      // gets standard output, which is not kept and not heard then; see [Process]
-	Limits   Limits        // where zero, what [DefaultLimits] says
-	Timeout  time.Duration // 0 means none but the context's
-	Cap      int64         // bytes kept of each stream, half from each end; 0 means 64 KiB
-	// Keeper makes what keeps a stream instead, once for each. Nil: Cap says.
+	Stdout   *os.File      // gets standard output, which is neither stored nor passed to Heard then; see [Process]
+	Limits   Limits        // zero fields have the values of [DefaultLimits]
+	Timeout  time.Duration // 0 means only that of the context
+	Cap      int64         // stored bytes of each stream, half from each end; 0 means 64 KiB
+	// Keeper creates the storage of each stream. Nil: Cap applies.
 	Keeper func() Keeper
-	Merge  bool         // standard error goes into Stdout
-	Heard  func([]byte) // gets output as it arrives, one call at a time; must not keep it
-	// Proxy serves the proxy that the command's environment then names, its
-	// only way out, until ctx ends. Nil: it has no network.
+	Merge  bool         // standard error is merged into standard output
+	Heard  func([]byte) // receives output as it arrives, one call at a time; must not retain it
+	// Proxy serves the proxy that the command's environment names, which is its only network
+	// access, until ctx ends. Nil: no network.
 	Proxy func(ctx context.Context, l net.Listener)
-	// Local serves further ports of the loopback that the command sees, where that
-	// is its own and there is a Proxy: programs do not ask a proxy for these.
+	// Local serves further ports of the command's loopback, if that is its own and there is a
+	// Proxy: programs use no proxy for loopback ports.
 	Local map[int]func(ctx context.Context, l net.Listener)
 }
 
-// localPorts returns the numbers of the ports that are served, in order.
+// localPorts returns the served ports, sorted.
 func (c Command) localPorts() []int { return slices.Sorted(maps.Keys(c.Local)) }
 
-// NetworkHint says so, in a line, where a command in the box prints what clients
-// do that found no network. It is empty for other texts, and where the command
-// has a way out.
+// NetworkHint returns a line that explains the missing network, if the text is the output of a
+// client that found none. It returns "" for other texts, and if the command has network access.
 func (b *Box) NetworkHint(c Command, text string) string {
 	if c.Proxy != nil || b.Name() == string(Off) || !unreachedIn(text) {
 		return ""
@@ -97,47 +94,46 @@ func (b *Box) NetworkHint(c Command, text string) string {
 	return "[no network here: nothing can be downloaded, and no other host can be reached; use what is installed, or say in finish what is missing]"
 }
 
-// Keeper takes a stream as it arrives and keeps what is worth keeping of it.
-// Write never fails, and never keeps what it is given.
+// Keeper stores the relevant parts of a stream. Write never fails, and never retains its argument.
 type Keeper interface {
 	Write(p []byte) (int, error)
 	Bytes() (kept []byte, cut bool)
 }
 
-// Result is what a command did.
+// Result is the result of a command.
 type Result struct {
-	Exit     int // 128+n after signal n; -1 when we killed it
+	Exit     int // 128+n after signal n; -1 if we killed it
 	Stdout   []byte
 	Stderr   []byte
-	Cut      bool // output was left out; a note in its middle says how much
+	Cut      bool // output was omitted; a note in its middle has the amount
 	TimedOut bool
-	Over     Limit  // which limit it was killed for; empty for none
-	Exceeded string // the same in words, with the setting that raises it
+	Over     Limit  // the limit that it was killed for; empty for none
+	Exceeded string // description of that limit, with the setting that raises it
 	Duration time.Duration
 
-	crowded bool // somebody in it was refused another process
+	crowded bool // the creation of a further process was refused
 }
 
 const defaultCap = 64 << 10
 
-// errTimeout is the cause when a command ran out of its own time.
+// errTimeout is the cause if a command exceeded its own timeout.
 var errTimeout = errors.New("out of time")
 
-// Box is a way to confine commands. It may be used by many goroutines.
+// Box confines commands. It may be used by many goroutines.
 type Box struct {
 	mode   Mode         // empty means off
 	bwrap  string       // path of bubblewrap
-	filter []byte       // which system calls bubblewrap forbids
-	system []jail.Mount // what every command sees
-	tools  []string     // toolchains that are bound read-only
+	filter []byte       // system call filter for bubblewrap
+	system []jail.Mount // mounts that every command sees
+	tools  []string     // toolchains that are mounted read-only
 	groups *cgroup.Parent
-	bounds Limits // usual ones of its commands; zero: see [DefaultLimits]
+	bounds Limits // default limits of its commands; zero: see [DefaultLimits]
 }
 
-// Run runs a command and returns when it and everything it started is dead.
-// A command that fails is no error; an error means that it could not be run,
-// or that ctx ended, and then Result holds what it printed until then. A
-// program that does not exist is an error with [nexus.CodeNotFound].
+// Run runs a command and returns when all its processes are dead. A command that fails is no
+// error. Run returns an error if the command could not be run, or if ctx ended; the Result then
+// has the output until that time. A program that does not exist is an error with
+// [nexus.CodeNotFound].
 func (b *Box) Run(ctx context.Context, c Command) (Result, error) {
 	if err := c.check(); err != nil {
 		return Result{}, err
@@ -183,9 +179,9 @@ func (c Command) check() error {
 	return nil
 }
 
-// boxed is environ where the user's home is out of sight, which some tools do not
-// look for in HOME.
-// Without a way out it has what lets clients of registries fail at once.
+// boxed returns environ for a box without the user's home, with variables for the tools that do
+// not search it in HOME. Without network access, it includes the variables with which clients of
+// registries fail at once.
 func (c Command) boxed(home, mark string) []string {
 	var usual []string
 	for _, v := range stack.Environments().Private {
@@ -197,8 +193,8 @@ func (c Command) boxed(home, mark string) []string {
 	return c.environ(home, mark, usual...)
 }
 
-// environ returns the command's environment with a home and a mark, and what is
-// usual where it does not say otherwise.
+// environ returns the command's environment with a home and a mark, and with defaults for unset
+// variables.
 func (c Command) environ(home, mark string, usual ...string) []string {
 	env := make([]string, 0, len(c.Env)+4)
 	env = append(append(env, usual...), c.Env...)
@@ -208,7 +204,7 @@ func (c Command) environ(home, mark string, usual ...string) []string {
 	return lastValues(append(env, "PWD="+c.Dir, Mark+"="+mark))
 }
 
-// missing is the error of a program that does not exist.
+// missing returns the error for a program that does not exist.
 func missing(program string) error {
 	return &nexus.Error{
 		Code: nexus.CodeNotFound, Message: fmt.Sprintf("no program %q", program),
@@ -216,7 +212,7 @@ func missing(program string) error {
 	}
 }
 
-// program finds a command's program as its own PATH says.
+// program looks up a command's program in its own PATH.
 func program(c Command) (string, error) {
 	name := c.Args[0]
 	if strings.Contains(name, "/") {

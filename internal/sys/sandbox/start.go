@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// start starts a command with its output going to o, and says when.
+// start starts a command with its output going to o, and returns the start time.
 func (o *outputs) start(a *attendant, cmd *exec.Cmd, stdin io.Reader) (began time.Time, ended int, err error) {
 	return o.startAs(a, cmd, stdin, proc.OwnSession())
 }
@@ -32,14 +32,14 @@ func (o *outputs) startAs(a *attendant, cmd *exec.Cmd, stdin io.Reader, how *sys
 	}
 	cmd.Stdin = stdin
 	cmd.SysProcAttr = how
-	cmd.WaitDelay = proc.Grace // a reader of ours on stdin that never returns
+	cmd.WaitDelay = proc.Grace // limit for a reader of ours on stdin that never returns
 	began = time.Now()         //nolint:forbidigo // only measures how long it ran
 	ended, err = a.start(cmd)
 	return began, ended, err
 }
 
-// grace is how long to read on when the command has ended. Where somebody who
-// could not be killed still holds a pipe there is no waiting.
+// grace returns how long to read after the command has ended. If a process that could not be
+// killed still has a pipe open, waiting is useless.
 func grace(gone bool) time.Duration {
 	if gone {
 		return proc.Grace
@@ -47,7 +47,7 @@ func grace(gone bool) time.Duration {
 	return 0
 }
 
-// killedResult is what Run returns when it killed the command.
+// killedResult returns Run's result for a killed command.
 func killedResult(ctx context.Context, r Result) (Result, error) {
 	r.Exit = -1
 	if errors.Is(context.Cause(ctx), errTimeout) {

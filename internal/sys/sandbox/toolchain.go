@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// toolDirs returns the directories outside the system's that programs on
-// PATH and their libraries live in. Never a home itself.
+// toolDirs returns the directories outside of the system's with the programs on PATH and their
+// libraries, but never a home directory itself.
 func toolDirs(env []string) []string {
 	home, _ := lookup(env, "HOME")
 	path, _ := lookup(env, "PATH")
@@ -40,8 +40,8 @@ func toolDirs(env []string) []string {
 	return keep
 }
 
-// toolDir returns what must be seen so that the programs in a directory of
-// PATH work: the directory, or the installation around it.
+// toolDir returns the directory that must be visible for the programs in a directory of PATH: that
+// directory, or the installation around it.
 func toolDir(dir, home string, bins []string) string {
 	parent := filepath.Dir(dir)
 	switch {
@@ -58,7 +58,7 @@ func usable(dir, home string) bool {
 		return false
 	}
 	if home != "" && within(dir, home) || within(dir, "/tmp") || within(dir, "/root") || within(dir, "/home") {
-		return false // it is a home, or around one
+		return false // a home directory or one around it
 	}
 	return !covered([]string{"/usr", "/bin", "/sbin", "/lib", "/nix/store", "/proc", "/dev", "/sys"}, dir)
 }
@@ -68,27 +68,25 @@ func covered(dirs []string, path string) bool {
 	return slices.ContainsFunc(dirs, func(d string) bool { return within(d, path) })
 }
 
-// within reports whether path is dir or lies in it, both clean.
+// within reports whether path is dir or inside of it, both clean.
 func within(dir, path string) bool {
 	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
 }
 
-// isDir reports whether there is a directory.
+// isDir reports whether a path is a directory.
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// QuietVars returns variables that keep tools from paging and colours, for commands
-// whose output a model reads. A project's own tests may look at them, so gates
-// do not have them.
+// QuietVars returns variables that turn off paging and colors, for commands whose output a model
+// reads. A project's own tests may depend on them, so gates do not have them.
 func QuietVars() []string { return []string{"PAGER=cat", "GIT_PAGER=cat", "NO_COLOR=1", "TERM=dumb"} }
 
-// toolEnv returns the environment for a command in a box on a host with this one.
-// Each variable in it is there for one of four reasons: a tool is not found or
-// does not work without it, it keeps a tool from the network or from asking,
-// it makes messages English, or the host says so and the project may depend
-// on it (CI, TZ and the like). TERM has the same value on every machine.
+// toolEnv returns the environment for a command in a box on a host with this one. Each variable in
+// it has one of four reasons: a tool is not found or does not work without it, it keeps a tool
+// from the network or from asking questions, it makes messages English, or the host sets it and
+// the project may depend on it (CI, TZ and the like). TERM has the same value on every machine.
 func toolEnv(host, extra []string) []string {
 	tools := stack.Environments()
 	env := append([]string{"GIT_TERMINAL_PROMPT=0", "TERM=xterm"}, tools.Sets...)
@@ -111,15 +109,15 @@ func toolEnv(host, extra []string) []string {
 	return append(env, extra...)
 }
 
-// tongue returns the locale of a host with this environment, but for the
-// language of messages: what tools say is read by machines.
+// tongue returns the locale variables of a host, except for the language of messages: machines
+// parse the output of tools.
 func tongue(host []string) []string {
 	env := []string{"LC_MESSAGES=C"}
 	all, _ := lookup(host, "LC_ALL")
 	for _, name := range []string{"LANG", "LC_CTYPE", "LC_COLLATE"} {
 		v, ok := lookup(host, name)
 		if all != "" {
-			v, ok = all, true // it would hide the one for messages
+			v, ok = all, true // it would override the one for messages
 		}
 		if ok {
 			env = append(env, name+"="+v)
@@ -128,7 +126,7 @@ func tongue(host []string) []string {
 	return env
 }
 
-// lookup returns the last value of a variable, and whether there is one.
+// lookup returns the last value of a variable, and whether it is set.
 func lookup(env []string, name string) (string, bool) {
 	for _, e := range slices.Backward(env) {
 		if k, v, _ := strings.Cut(e, "="); k == name {
@@ -138,13 +136,13 @@ func lookup(env []string, name string) (string, bool) {
 	return "", false
 }
 
-// variable returns what looks variables up in an environment.
+// variable returns a function that looks up variables in an environment.
 func variable(env []string) func(name string) string {
 	return func(name string) string { v, _ := lookup(env, name); return v }
 }
 
-// lastValues keeps the last value of each variable: programs do not agree which of
-// several counts. It writes into env.
+// lastValues removes all but the last value of each variable: programs disagree which one counts.
+// It modifies env.
 func lastValues(env []string) []string {
 	at := make(map[string]int, len(env))
 	kept := env[:0]
@@ -160,7 +158,7 @@ func lastValues(env []string) []string {
 	return kept
 }
 
-// Installed reports whether there is a program of that name to run.
+// Installed reports whether a program of that name is in PATH.
 func Installed(program string) bool {
 	_, err := exec.LookPath(program)
 	return err == nil

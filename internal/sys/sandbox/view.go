@@ -11,8 +11,8 @@ import (
 
 const varTmp = "/var/tmp"
 
-// systemView returns what shows the system, read-only: each mount costs about
-// 0.1 ms a command, so there are few.
+// systemView returns the read-only mounts of the system: each mount costs about 0.1 ms per
+// command, so there are few.
 func systemView() []jail.Mount {
 	var mounts []jail.Mount
 	for _, dir := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/alternatives"} {
@@ -26,16 +26,16 @@ func systemView() []jail.Mount {
 		}
 		mounts = append(mounts, jail.Mount{How: jail.Show, Path: dir})
 	}
-	java, _ := filepath.Glob("/etc/java*") // a JVM's own configuration is a link to here
+	java, _ := filepath.Glob("/etc/java*") // a JVM's configuration is a link to here
 	for _, dir := range java {
 		mounts = append(mounts, jail.Mount{How: jail.Show, Path: dir})
 	}
 	return append(mounts, etcFiles()...)
 }
 
-// ReadableDirs returns the directories outside of a worktree that every command may
-// read: the system's programs and libraries, toolchains, and the caches of
-// dependencies that are theirs. Without a box it is what one would show.
+// ReadableDirs returns the directories outside of a worktree that every command may read: the
+// system's programs and libraries, toolchains, and their dependency caches. Without a box it
+// returns those that a box would show.
 func (b *Box) ReadableDirs() []string {
 	if b == nil {
 		return nil
@@ -53,8 +53,8 @@ func (b *Box) ReadableDirs() []string {
 	return append(all, tools...)
 }
 
-// etcFiles returns the files of /etc that ordinary programs read. They are
-// copied, which is cheaper than a mount; the rest of /etc holds secrets.
+// etcFiles returns the files of /etc that ordinary programs read. They are copied, which is
+// cheaper than a mount; the rest of /etc may contain secrets.
 func etcFiles() []jail.Mount {
 	var have []jail.Mount
 	for _, name := range []string{
@@ -68,12 +68,12 @@ func etcFiles() []jail.Mount {
 	return have
 }
 
-// mounts returns the view of one command, outer paths first, so that an inner
-// one may be narrower or wider than what is around it.
+// mounts returns the mounts of one command, outer paths first, so that an inner one may have fewer
+// or more permissions than the one around it.
 func (b *Box) mounts(c Command) []jail.Mount {
 	all := slices.Clone(b.system)
 	if c.Proxy != nil {
-		paths, _ := certificateVars(os.Environ()) // whose certificates are trusted
+		paths, _ := certificateVars(os.Environ()) // trusted CA certificates
 		for _, p := range paths {
 			all = append(all, jail.Mount{How: jail.Show, Path: p})
 		}
@@ -85,15 +85,14 @@ func (b *Box) mounts(c Command) []jail.Mount {
 	}
 	views := b.views(c)
 	if slices.ContainsFunc(views, func(m jail.Mount) bool { return within(varTmp, m.Path) }) {
-		all = append(all, jail.Mount{How: jail.Tmpfs, Path: varTmp, Size: c.Limits.Tmp}) // nothing can be shown through a link
+		all = append(all, jail.Mount{How: jail.Tmpfs, Path: varTmp, Size: c.Limits.Tmp}) // nothing can be mounted through a link
 	} else {
 		all = append(all, jail.Mount{How: jail.Link, Path: varTmp, From: "/tmp"})
 	}
 	return append(all, views...)
 }
 
-// views returns the paths of the host that the command sees beside the
-// system's.
+// views returns the host paths that the command sees besides the system's.
 func (b *Box) views(c Command) []jail.Mount {
 	how := map[string]jail.MountMode{}
 	for _, p := range b.tools {
@@ -111,7 +110,7 @@ func (b *Box) views(c Command) []jail.Mount {
 		how[p] = jail.Show
 	}
 	for _, p := range c.Hidden {
-		// What is gone, or a link leads to, is nothing to cover there.
+		// A missing path, or one behind a link, cannot be covered there.
 		seen := slices.ContainsFunc(append([]string{c.Dir}, c.Readable...), func(dir string) bool { return within(dir, p) && hasNoLink(dir, p) })
 		if info, err := os.Lstat(p); err == nil && (info.IsDir() || info.Mode().IsRegular()) && seen {
 			how[p] = jail.Cover
@@ -130,7 +129,7 @@ func (b *Box) views(c Command) []jail.Mount {
 	return views
 }
 
-// hasNoLink reports whether no link is on the way from a directory to a path.
+// hasNoLink reports whether the path from a directory to p contains no link.
 func hasNoLink(dir, p string) bool {
 	for at := filepath.Dir(p); len(at) > len(dir); at = filepath.Dir(at) {
 		if info, err := os.Lstat(at); err != nil || !info.IsDir() {
@@ -140,15 +139,15 @@ func hasNoLink(dir, p string) bool {
 	return true
 }
 
-// QuietEnv returns the environment for a command whose output a model reads: that
-// of [GateEnv], settings that keep tools from paging and colours, and extra.
+// QuietEnv returns the environment for a command whose output a model reads: that of [GateEnv],
+// variables that turn off paging and colors, and extra.
 func QuietEnv(extra ...string) []string {
 	return append(GateEnv(QuietVars()...), extra...)
 }
 
-// GateEnv returns the environment for a command that judges: what is on a short
-// list of names that hold no secrets, settings that keep tools from asking and
-// downloading, and extra. HOME is not in it: each box has a private one, so
-// caches are private too unless extra names one. What people set for their
-// terminal, such as NO_COLOR, is not in it either: tests would see it.
+// GateEnv returns the environment for a gate's command: the variables on a short list of names
+// without secrets, settings that keep tools from asking questions and from downloading, and extra.
+// HOME is not in it: each box has a private one, so caches are private too unless extra names one.
+// Personal terminal settings, such as NO_COLOR, are not in it either, because tests would see
+// them.
 func GateEnv(extra ...string) []string { return toolEnv(os.Environ(), extra) }

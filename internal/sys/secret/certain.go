@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// FindCertainKey says which key a text holds for certain, and in which line, from 1:
-// a private key, or a token by its issuer's own shape. It leaves out what only
-// may be one, what an issuer means to be public, and what examples show.
+// FindCertainKey returns the kind and the line, from 1, of a key that a text certainly contains: a
+// private key, or a token of its issuer's own shape. It ignores uncertain shapes, tokens that are
+// public by design, and keys in examples.
 func (m *Masker) FindCertainKey(text []byte) (kind string, line int, found bool) {
 	if m == nil {
 		m = New(nil)
@@ -23,14 +23,13 @@ func (m *Masker) FindCertainKey(text []byte) (kind string, line int, found bool)
 }
 
 const (
-	longName  = 100 // bytes of the name of a setting
-	longValue = 500 // and of its value
-	safeValue = 12  // bytes of a value that no other text has by chance
+	longName  = 100 // bytes of a setting's name
+	longValue = 500 // bytes of a setting's value
+	safeValue = 12  // bytes of a value that do not occur in other texts by chance
 )
 
-// Values returns what a file of settings (JSON, YAML, TOML, INI, a list of
-// variables) keeps under names that say that it is secret, as far as it can be
-// told from other words.
+// Values returns the values of a settings file (JSON, YAML, TOML, INI, a list of variables) whose
+// names mark them as secret, if they can be distinguished from other words.
 func Values(text []byte) []string {
 	var all []string
 	for i, c := range text {
@@ -54,8 +53,7 @@ func Values(text []byte) []string {
 	return all
 }
 
-// isPrivateName reports whether the name of a setting says that nobody else is to
-// know it.
+// isPrivateName reports whether the name of a setting marks its value as secret.
 func isPrivateName(name string) bool {
 	name = strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 	if strings.HasSuffix(name, "publickey") || strings.HasSuffix(name, "publishablekey") {

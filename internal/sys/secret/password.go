@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// passwords returns where data holds a password that says so itself: in an
-// address, in what a driver of a database is given, or behind the word.
+// passwords returns the spans of data with an obvious password: in a URL, in a database connection
+// string, or after the word.
 func passwords(data []byte) []span {
 	spans := inAddresses(data)
 	for _, word := range []string{"assword", "ASSWORD", "asswd", "ASSWD", "wd=", "WD=", "assphrase", "ASSPHRASE"} {
@@ -28,8 +28,7 @@ func passwords(data []byte) []span {
 
 const longAddress = 500 // bytes of a user, a password and a host
 
-// inAddresses finds the passwords of user:password@host behind :// and before
-// @tcp( and its like.
+// inAddresses returns the passwords of user:password@host after :// and before @tcp( and the like.
 func inAddresses(data []byte) []span {
 	var spans []span
 	add := func(from, to int) {
@@ -70,8 +69,8 @@ func inAddresses(data []byte) []span {
 	return spans
 }
 
-// percent reports whether a password has bytes in percent form, and no other
-// sign of being made up of others.
+// percent reports whether a password has percent-encoded bytes, and no other sign of being a
+// compound of variables.
 func percent(password []byte) bool {
 	i := bytes.IndexByte(password, '%')
 	return i >= 0 && len(password) >= i+3 && hexDigit(password[i+1]) && hexDigit(password[i+2]) && !bytes.ContainsAny(password, "${}<>*()|")
@@ -79,16 +78,15 @@ func percent(password []byte) bool {
 
 func hexDigit(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// assigned returns the value behind a word for a password whose second letter
-// is at i. What a program computes is no value, and neither is what stands
-// in for one in examples.
+// assigned returns the value after a word for a password whose second letter is at i. Expressions
+// of a program and placeholders of examples are not returned.
 func assigned(data []byte, i int, word string) (span, bool) {
 	if i == 0 || data[i-1]|0x20 != 'p' {
 		return span{}, false
 	}
-	loud := data[i-1] == 'P' && data[i] < 'a' // as variables of the environment are written
+	loud := data[i-1] == 'P' && data[i] < 'a' // written like an environment variable
 	at := i + len(word)
-	listed := bytes.IndexByte([]byte(";?&"), byteAt(data, i-2)) >= 0 // a part of what a driver is given
+	listed := bytes.IndexByte([]byte(";?&"), byteAt(data, i-2)) >= 0 // part of a connection string
 	at = skip(data, at, "\\\"'")
 	blanks := skip(data, at, " \t")
 	at = blanks
@@ -116,7 +114,7 @@ func assigned(data []byte, i int, word string) (span, bool) {
 	return span{from, to}, true
 }
 
-// isDottedName reports whether a value is a name of something in a program.
+// isDottedName reports whether a value is a qualified name in a program.
 func isDottedName(value []byte) bool {
 	return bytes.ContainsAny(value, ".") && len(bytes.Trim(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")) == 0
 }
@@ -128,7 +126,7 @@ func skip(data []byte, at int, what string) int {
 	return at
 }
 
-// byteAt returns a byte, and 0 where there is none.
+// byteAt returns a byte, or 0 if out of range.
 func byteAt(data []byte, i int) byte {
 	if i < 0 || i >= len(data) {
 		return 0
@@ -136,8 +134,8 @@ func byteAt(data []byte, i int) byte {
 	return data[i]
 }
 
-// isPlaceholder reports whether a value stands in for a password: it is a word that
-// everybody writes there, whatever digits and signs are around it.
+// isPlaceholder reports whether a value is a placeholder for a password: a common word, with any
+// digits and signs around it.
 func isPlaceholder(value []byte) bool {
 	word := strings.Map(func(r rune) rune {
 		if r|0x20 >= 'a' && r|0x20 <= 'z' {

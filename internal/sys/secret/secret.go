@@ -1,12 +1,11 @@
-// Package secret masks keys in what leaves the process: facts, blobs, what is
-// sent to a model, what is shown, and recorded traffic.
+// Package secret masks keys in all data that leaves the process: facts, blobs, requests to models,
+// output, and recorded traffic.
 //
-// It knows values, which it masks wherever they stand, whole or cut, and the
-// shapes that the keys of providers and clouds have. A masked key reads
-// [masked], whatever it was, so that the same text is masked in the same way
-// in a process that knows the value and in one that knows the shape alone.
-// Masking is idempotent, keeps valid UTF-8 and JSON as they are, and needs
-// the whole text: whoever cuts a text masks it before.
+// It masks known values everywhere, complete or cut, and texts in the shapes of providers' and
+// clouds' keys. A masked key is always replaced by [masked], so that a text is masked in the same
+// way by a process that knows the value and by one that knows only the shape. Masking is
+// idempotent, keeps valid UTF-8 and JSON valid, and needs the whole text: mask a text before
+// cutting it.
 package secret
 
 import (
@@ -24,28 +23,27 @@ import (
 	"unsafe"
 )
 
-// Mark stands for a key.
+// Mark replaces a masked key.
 const Mark = "[masked]"
 
 const (
-	long    = 16 // bytes of a value that is masked whatever it is
-	short   = 8  // bytes of one that is masked if it has letters and digits
+	long    = 16 // bytes of a value that is always masked
+	short   = 8  // bytes of a value that is masked if it has letters and digits
 	part    = 16 // bytes of a value that are masked by themselves
-	probe   = 12 // bytes that a search for a part begins with
+	probe   = 12 // bytes at the start of a search for a part
 	partial = 24 // bytes of a value whose parts are masked
 )
 
-// Masker masks what it knows. It may be used by many goroutines; nil knows
-// the shapes alone.
+// Masker masks keys. It may be used by many goroutines; a nil Masker knows only the shapes.
 type Masker struct {
 	shapes *shapes
 	mu     sync.Mutex // held by Learn
 	known  atomic.Pointer[[]string]
-	codes  atomic.Pointer[[]string] // the same in code, masked only as a whole
+	codes  atomic.Pointer[[]string] // their encoded forms, masked only as a whole
 }
 
-// New returns a masker that knows the secrets of an environment: the values of
-// variables whose names say so.
+// New returns a masker with the secrets of an environment: the values of variables with secret
+// names.
 func New(environ []string) *Masker {
 	m := &Masker{shapes: newShapes()}
 	for _, e := range environ {
@@ -57,7 +55,7 @@ func New(environ []string) *Masker {
 	return m
 }
 
-// isSecretName reports whether the name of a variable says that it holds a secret.
+// isSecretName reports whether the name of a variable marks its value as a secret.
 func isSecretName(name string) bool {
 	name = strings.ToUpper(name)
 	return slices.ContainsFunc([]string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD", "_PAT"}, func(end string) bool {
@@ -65,9 +63,8 @@ func isSecretName(name string) bool {
 	})
 }
 
-// Learn makes the masker know a value. One that is too short or too plain to
-// be told from other words is not masked: a server on this machine may take
-// any word for a key.
+// Learn adds a value to the masker. A value that is too short or too plain to be distinguished
+// from other words is ignored: a local server may accept any word as a key.
 func (m *Masker) Learn(value string) {
 	value = strings.TrimSpace(value)
 	if m == nil || len(value) < short || len(value) < long && !mixed(value) || strings.Contains(Mark, value) {
@@ -79,13 +76,13 @@ func (m *Masker) Learn(value string) {
 	if old := m.known.Load(); old != nil {
 		all = slices.Clone(*old)
 	}
-	quoted, _ := json.Marshal(value) // a string always can be
+	quoted, _ := json.Marshal(value) // cannot fail for a string
 	for _, form := range []string{value, string(bytes.Trim(quoted, `"`)), url.QueryEscape(value)} {
 		if !slices.Contains(all, form) {
 			all = append(all, form)
 		}
 	}
-	slices.SortStableFunc(all, func(x, y string) int { return len(y) - len(x) }) // one may hold another
+	slices.SortStableFunc(all, func(x, y string) int { return len(y) - len(x) }) // longest first, because one may contain another
 	m.known.Store(&all)
 	codes := encodings(value)
 	if old := m.codes.Load(); old != nil {
@@ -97,9 +94,8 @@ func (m *Masker) Learn(value string) {
 	m.codes.Store(&codes)
 }
 
-// encodings returns the ways in which a value is written in code: in hex, in the
-// percent form of all its bytes, and in base64, also within a longer text whose
-// beginning shifts it.
+// encodings returns the encoded forms of a value: in hex, with all bytes percent-encoded, and in
+// base64, also inside of a longer text whose beginning shifts it.
 func encodings(value string) []string {
 	digits := hex.EncodeToString([]byte(value))
 	var percent strings.Builder
@@ -110,9 +106,9 @@ func encodings(value string) []string {
 	for _, code := range []*b64.Encoding{b64.StdEncoding, b64.RawStdEncoding, b64.URLEncoding, b64.RawURLEncoding} {
 		all = append(all, code.EncodeToString([]byte(value)))
 		for shift := range 3 {
-			whole := len(value) - (shift+len(value))%3 // without what a text behind it changes
+			whole := len(value) - (shift+len(value))%3 // without the part that depends on the following text
 			text := code.EncodeToString(append(make([]byte, shift), value[:whole]...))
-			all = append(all, text[(shift*8+5)/6:]) // without what the text before it changes
+			all = append(all, text[(shift*8+5)/6:]) // without the part that depends on the preceding text
 		}
 	}
 	return slices.DeleteFunc(all, func(form string) bool { return len(form) < short })
@@ -122,13 +118,13 @@ func mixed(s string) bool {
 	return strings.ContainsAny(s, "0123456789") && strings.ContainsFunc(s, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
 }
 
-// Mask returns data with every key masked: data itself where there is none.
+// Mask returns data with every key masked, or data itself if there is none.
 func (m *Masker) Mask(data []byte) []byte {
 	if m == nil {
 		m = New(nil)
 	}
 	if all := m.known.Load(); all != nil {
-		for _, value := range *all { // whole ones first: the forms of a value share parts
+		for _, value := range *all { // whole ones first, because the forms of a value share parts
 			data = cover(data, findAll(data, value, func(i int) span { return span{i, i + len(value)} }))
 		}
 		for _, value := range *all {
@@ -144,7 +140,7 @@ func (m *Masker) Mask(data []byte) []byte {
 	return cover(data, passwords(data))
 }
 
-// Text is Mask for a string.
+// Text is [Masker.Mask] for a string.
 func (m *Masker) Text(text string) string {
 	data := unsafe.Slice(unsafe.StringData(text), len(text)) // only read
 	masked := m.Mask(data)
@@ -154,8 +150,8 @@ func (m *Masker) Text(text string) string {
 	return string(masked)
 }
 
-// CheckNoNewMarks reports whether a text that replaces another has marks that the other
-// had not: who wrote it saw them in the place of keys, which would be lost.
+// CheckNoNewMarks returns an error if a replacement text has marks that the old text lacks: its
+// author saw marks instead of keys, and the keys would be lost.
 func CheckNoNewMarks(old, text []byte) error {
 	if bytes.Count(text, []byte(Mark)) <= bytes.Count(old, []byte(Mark)) {
 		return nil
@@ -163,11 +159,10 @@ func CheckNoNewMarks(old, text []byte) error {
 	return errors.New(Mark + " stands for a key that you were not shown; use edit_file, and leave that part of the file unchanged")
 }
 
-// span is a stretch of a text, from its first byte to the one after its last.
+// span is a range of a text, from its first byte to the one after its last.
 type span struct{ from, to int }
 
-// cover returns a copy of data with marks in the place of the spans, which
-// are in order.
+// cover returns a copy of data with the spans, which are sorted, replaced by marks.
 func cover(data []byte, spans []span) []byte {
 	if len(spans) == 0 {
 		return data
@@ -186,8 +181,7 @@ func cover(data []byte, spans []span) []byte {
 	return append(out, data[at:]...)
 }
 
-// escaped returns how many bytes at i belong to an escape such as \n of JSON,
-// which must stay whole.
+// escaped returns the length of an escape at i, such as \n in JSON, which must not be split.
 func escaped(data []byte, i int) int {
 	for back := 1; back <= 5 && back <= i; back++ {
 		if data[i-back] != '\\' {
@@ -198,7 +192,7 @@ func escaped(data []byte, i int) int {
 			n++
 		}
 		switch {
-		case n%2 == 0: // it is a backslash itself
+		case n%2 == 0: // an escaped backslash
 			return 0
 		case back == 1 && i < len(data) && data[i] == 'u':
 			return min(5, len(data)-i)
@@ -212,8 +206,8 @@ func escaped(data []byte, i int) int {
 	return 0
 }
 
-// findParts returns where the beginning or the end of a value stands alone, as
-// a cut leaves it.
+// findParts returns the spans in which the beginning or the end of a value occurs alone, after a
+// cut.
 func findParts(data []byte, value string) []span {
 	if len(value) < partial {
 		return nil

@@ -2,31 +2,29 @@ package secret
 
 import "bytes"
 
-// shape is how keys of one kind look: a prefix, and after it so many bytes of
-// a class.
+// shape describes keys of one kind: a prefix, followed by a number of bytes of a class.
 type shape struct {
 	prefix string
 	class  func(byte) bool
 	least  int
-	most   int    // 0: any number
-	keep   bool   // the prefix stays: it says what follows
+	most   int    // 0: no limit
+	keep   bool   // the prefix is not masked: it names the key
 	gap    bool   // a few spaces, quotes and signs may be between the two
-	plain  bool   // letters alone will do
-	says   string // what it is for people, where it is one for certain and no public one
+	plain  bool   // letters alone are sufficient
+	says   string // name for people, for a key that is certain and not public
 }
 
-// shapes are all of them, found by their first two bytes.
+// shapes are all shapes, indexed by their first two bytes.
 type shapes struct {
 	pairs [1 << 10]uint64 // a bit for each pair of first bytes
 	by    map[[2]byte][]shape
 }
 
-// pemPrefix begins a private key in its usual armour.
+// pemPrefix is the beginning of a private key in PEM form.
 const pemPrefix = "-----BEGIN "
 
-// newShapes returns the shapes of keys for models, clouds and forges that are
-// told from other words with certainty. They are few on purpose: what is
-// masked by mistake hinders the work.
+// newShapes returns the shapes of keys for models, clouds and forges that can be distinguished
+// from other words with certainty. They are few on purpose: masking by mistake hinders the work.
 func newShapes() *shapes {
 	s := &shapes{by: map[[2]byte][]shape{}}
 	add := func(x shape) {
@@ -99,7 +97,7 @@ func dotted(c byte) bool  { return urlSafe(c) || c == '.' }
 func base64(c byte) bool  { return alnum(c) || c == '/' || c == '+' || c == '=' }
 func token(c byte) bool   { return dotted(c) || base64(c) || c == '~' }
 
-// find returns where data holds what has the shape of a key.
+// find returns the spans of data that have the shape of a key.
 func (s *shapes) find(data []byte) []span {
 	var spans []span
 	s.each(data, func(_ shape, found []span) bool {
@@ -109,7 +107,7 @@ func (s *shapes) find(data []byte) []span {
 	return spans
 }
 
-// each gives the stretches of each key in turn, until found says false.
+// each calls found with the spans of each key in order, until it returns false.
 func (s *shapes) each(data []byte, found func(x shape, at []span) bool) {
 	for i := 0; i+1 < len(data); i++ {
 		n := int(data[i])<<8 | int(data[i+1])
@@ -144,7 +142,7 @@ func begins(data []byte, i int) bool {
 	if i == 0 || !alnum(data[i-1]) {
 		return true
 	}
-	for back := 2; back <= 6 && back <= i; back++ { // after an escape of JSON
+	for back := 2; back <= 6 && back <= i; back++ { // after an escape in JSON
 		if data[i-back] == '\\' {
 			return i-back+1+escaped(data, i-back+1) == i
 		}
@@ -152,7 +150,7 @@ func begins(data []byte, i int) bool {
 	return false
 }
 
-// match returns the stretch that is to be masked of what begins at i.
+// match returns the span to mask for a key that begins at i.
 func (x shape) match(data []byte, i int) (span, bool) {
 	from := i + len(x.prefix)
 	for n := 0; x.gap && n < 8 && from < len(data) && bytes.IndexByte([]byte(" \t\"'\\:=,>"), data[from]) >= 0; n++ {
@@ -175,7 +173,7 @@ func (x shape) match(data []byte, i int) (span, bool) {
 	return span{from, to}, true
 }
 
-// fits tells keys from what stands in for one in examples.
+// fits reports whether a key is real rather than a placeholder in an example.
 func (x shape) fits(key []byte) bool {
 	if x.prefix == "eyJ" && (bytes.Count(key, []byte(".")) != 2 || !bytes.Contains(key, []byte(".eyJ"))) {
 		return false
@@ -198,13 +196,13 @@ func (x shape) fits(key []byte) bool {
 }
 
 const (
-	armourBytes = 16 << 10 // of the longest private key
-	armourGap   = 200      // bytes between the lines of a key, for what a listing puts there
+	armourBytes = 16 << 10 // bytes of the longest private key
+	armourGap   = 200      // bytes between the lines of a key, which a listing may insert
 )
 
-// maskArmour masks the lines of the private key whose armour begins at i, so that
-// quotes, escapes and line numbers between them stay. The end of the armour
-// may be cut off. It returns where it stopped.
+// maskArmour masks the lines of the PEM private key that begins at i, and leaves quotes, escapes
+// and line numbers between them. The end of the key may be cut off. It returns the index at which
+// it stopped.
 func maskArmour(data []byte, i int) (spans []span, end int) {
 	head := data[i+len(pemPrefix) : min(len(data), i+len(pemPrefix)+60)]
 	n := bytes.Index(head, []byte("-----"))

@@ -1,5 +1,5 @@
-// Package sentlog records in a file which messages were sent to whom, so that a
-// process that takes over from another does not send them again.
+// Package sentlog records sent messages in a file, so that a process that replaces another one
+// does not send them again.
 package sentlog
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// again is how often a lock that another process holds is tried.
+// again is the interval at which a lock of another process is tried.
 const again = time.Second
 
-// most is the largest file that is read.
+// most limits the size of a file, in bytes.
 const most = 16 << 20
 
-// RunExclusive runs do while no other process does under the same name. It waits for
-// its turn, and for do.
+// RunExclusive runs do while no other process does under the same name. It waits for the lock, and
+// for do.
 func RunExclusive(ctx context.Context, file string, do func(context.Context) error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return disk.WrapError("make a directory", err)
@@ -39,13 +39,13 @@ func RunExclusive(ctx context.Context, file string, do func(context.Context) err
 	return errors.Join(do(ctx), l.Close())
 }
 
-// turnWait is how long a process that is over waits for one that has the turn: it
-// may be over, too, and not have seen what happened last.
+// turnWait limits how long a process that is ending waits for the lock of another one, which may
+// be ending, too, and may have missed the last events.
 const turnWait = 1500 * time.Millisecond
 
-// RunBeside runs do beside whatever else a process does, alone as [RunExclusive] does. Stop
-// ends the first of its contexts, waits for do, and ends the second, too, once the
-// grace is over. What do returns is told.
+// RunBeside runs do concurrently, under the lock of [RunExclusive]. The function stop ends the
+// first of do's contexts, waits for do, and also ends the second one after the grace period. An
+// error of do is passed to tell.
 func RunBeside(
 	ctx context.Context, file string, grace time.Duration, tell func(error), do func(life, last context.Context) error,
 ) (stop func()) {
@@ -53,7 +53,7 @@ func RunBeside(
 	last, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	turn, leave := context.WithCancelCause(context.WithoutCancel(ctx))
 	done := make(chan struct{})
-	go func() { // waited for by stop
+	go func() { // stop waits for it
 		defer close(done)
 		if err := RunExclusive(turn, file, func(context.Context) error { return do(life, last) }); err != nil {
 			tell(err)
@@ -71,14 +71,14 @@ func RunBeside(
 	}
 }
 
-// Log is what one way of telling people has told. One goroutine owns it.
+// Log has the messages that one channel has sent. One goroutine owns it.
 type Log struct {
 	path string
 	said map[string]string
 }
 
-// Open reads a book. One that is not there, or cannot be understood, is empty:
-// at worst something is told twice.
+// Open reads a log. A missing or unreadable one counts as empty: at worst, a message is sent
+// twice.
 func Open(path string) (*Log, error) {
 	b := &Log{path: path, said: map[string]string{}}
 	info, err := os.Lstat(path)
@@ -100,13 +100,13 @@ func Open(path string) (*Log, error) {
 	return b, nil
 }
 
-// Of returns what is remembered of a name, and whether anything is.
+// Of returns the value of a name, and whether there is one.
 func (b *Log) Of(name string) (string, bool) {
 	what, ok := b.said[name]
 	return what, ok
 }
 
-// Names returns the names, in no order.
+// Names returns the names, unsorted.
 func (b *Log) Names() []string {
 	all := make([]string, 0, len(b.said))
 	for name := range maps.Keys(b.said) {
@@ -115,13 +115,13 @@ func (b *Log) Names() []string {
 	return all
 }
 
-// Put remembers something; it is on the disk when it returns.
+// Put stores a value; it is on the disk when Put returns.
 func (b *Log) Put(name, what string) error {
 	b.said[name] = what
 	return b.save()
 }
 
-// Forget forgets a name.
+// Forget removes a name.
 func (b *Log) Forget(name string) error {
 	if _, ok := b.said[name]; !ok {
 		return nil

@@ -1,11 +1,10 @@
-// Package spelling measures how much two names differ, to suggest the one
-// that somebody meant.
+// Package spelling measures the difference of two names, to suggest the intended one.
 package spelling
 
 import "math"
 
-// Distance is the number of letters to change, add or drop between a and b;
-// texts of more than 200 bytes are not compared.
+// Distance returns the number of letters to change, add or drop between a and b. Texts of more
+// than 200 bytes are not compared.
 func Distance(a, b string) int {
 	if len(a) > 200 || len(b) > 200 {
 		return math.MaxInt

@@ -1,9 +1,8 @@
-// Package testenv declares what a test needs from the machine that it runs
-// on, and skips the test where that is missing.
+// Package testenv declares the requirements of a test on the machine, and skips the test if they
+// are missing.
 //
-// Each reason to skip starts with words of its own, by which the summary at
-// the end of make test counts what was left out. No other package skips a
-// test for a missing tool.
+// Each reason to skip starts with a distinct prefix, by which the summary at the end of make test
+// counts the skipped tests. No other package skips a test for a missing tool.
 package testenv
 
 import (
@@ -17,26 +16,26 @@ import (
 	"testing"
 )
 
-// What the reasons to skip a test start with.
+// Prefixes of the reasons to skip a test.
 const (
 	NoTool    = "missing tool: "    // a program that make deps installs
-	NoMachine = "this machine: "    // the kernel, a privilege
-	Apart     = "make toolchains: " // a target of its own runs it
+	NoMachine = "this machine: "    // the kernel or a privilege
+	Apart     = "make toolchains: " // it runs in a target of its own
 	Rare      = "make nightly: "    // it takes too long for every change
-	Unraced   = "race detector: "   // it watches nothing there
+	Unraced   = "race detector: "   // it would have nothing to detect
 )
 
 // Strict reports whether a missing tool is a failure.
 func Strict() bool { return os.Getenv("NEXUS_REQUIRE_TOOLS") == "1" }
 
-// Toolchains reports whether tests run that take real toolchains or long.
+// Toolchains reports whether tests run that need real toolchains or long time.
 func Toolchains() bool { return os.Getenv("NEXUS_TOOLCHAINS") == "1" }
 
 // Nightly reports whether tests may take hours.
 func Nightly() bool { return os.Getenv("NEXUS_NIGHTLY") != "" }
 
-// Installed reports whether a tool is there: the name of a program, or a
-// pattern of absolute paths.
+// Installed reports whether a tool is installed: the name of a program, or a pattern of absolute
+// paths.
 func Installed(tool string) bool {
 	if filepath.IsAbs(tool) {
 		found, err := filepath.Glob(tool)
@@ -46,8 +45,8 @@ func Installed(tool string) bool {
 	return err == nil
 }
 
-// NeedTool skips the test unless all tools are installed. Where tools are
-// required, it fails instead.
+// NeedTool skips the test unless all tools are installed. If tools are required, it fails the test
+// instead.
 func NeedTool(tb testing.TB, tools ...string) {
 	tb.Helper()
 	for _, tool := range tools {
@@ -61,8 +60,8 @@ func NeedTool(tb testing.TB, tools ...string) {
 	}
 }
 
-// WantTool skips the test unless a tool is installed, also where tools are
-// required: it is large, and nothing installs it unasked.
+// WantTool skips the test unless a tool is installed, even if tools are required: it is large, and
+// is not installed automatically.
 func WantTool(tb testing.TB, tool string) {
 	tb.Helper()
 	if !Installed(tool) {
@@ -70,8 +69,8 @@ func WantTool(tb testing.TB, tool string) {
 	}
 }
 
-// HasTool reports whether a tool is there for a part of a test. Where it is
-// not, the summary says so, and where tools are required the test fails.
+// HasTool reports whether a tool for a part of a test is installed. If not, the summary mentions
+// it, and if tools are required, the test fails.
 func HasTool(tb testing.TB, tool string) bool {
 	tb.Helper()
 	if Installed(tool) {
@@ -84,8 +83,8 @@ func HasTool(tb testing.TB, tool string) bool {
 	return false
 }
 
-// NeedMachine skips the test where the kernel or the user's privileges do not
-// allow something, which err says. No tool would change that.
+// NeedMachine skips the test if the kernel or the user's privileges do not allow something, with
+// err as the reason. A tool could not change that.
 func NeedMachine(tb testing.TB, what string, err error) {
 	tb.Helper()
 	if err != nil {
@@ -93,8 +92,8 @@ func NeedMachine(tb testing.TB, what string, err error) {
 	}
 }
 
-// NeedToolchains skips the test unless make toolchains runs it, and under the
-// race detector: it runs programs of others, which the detector does not watch.
+// NeedToolchains skips the test unless it runs in make toolchains, and under the race detector: it
+// runs third-party programs, which the detector does not watch.
 func NeedToolchains(tb testing.TB) {
 	tb.Helper()
 	SkipRaced(tb, "it runs programs of others")
@@ -103,7 +102,7 @@ func NeedToolchains(tb testing.TB) {
 	}
 }
 
-// NeedNight skips the test unless it is run at night.
+// NeedNight skips the test unless it runs at night.
 func NeedNight(tb testing.TB, why string) {
 	tb.Helper()
 	if !Nightly() {
@@ -111,8 +110,8 @@ func NeedNight(tb testing.TB, why string) {
 	}
 }
 
-// SkipRaced skips a test under the race detector, and says why it may: it runs
-// without it, too.
+// SkipRaced skips a test under the race detector, with the reason why that is safe: it also runs
+// without it.
 func SkipRaced(tb testing.TB, why string) {
 	tb.Helper()
 	if Raced() {
@@ -120,15 +119,15 @@ func SkipRaced(tb testing.TB, why string) {
 	}
 }
 
-// Raced reports whether the race detector watches this program.
+// Raced reports whether the program was built with the race detector.
 func Raced() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// WriteProgram writes a file that can be run, and returns its name. No other test
-// starts a process meanwhile: that would inherit the open file, and nothing can
-// be run that somebody may write to.
+// WriteProgram writes an executable file, and returns its name. No other test may start a process
+// meanwhile: that process would inherit the open file, and a file that is open for writing cannot
+// be executed.
 func WriteProgram(tb testing.TB, name, text string) string {
 	tb.Helper()
 	syscall.ForkLock.RLock()

@@ -1,9 +1,9 @@
-// Package textindex finds short texts by their words, the best match first: an
-// SQLite table with full-text search (FTS5, BM25) in memory.
+// Package textindex searches short texts by their words, the best match first: an SQLite table
+// with full-text search (FTS5, BM25) in memory.
 //
-// It is made from the texts each time and never written to a file, so that
-// nothing has to be kept in step with them, migrated or repaired. Ten thousand
-// texts of a few lines take about a quarter of a second.
+// It is built from the texts each time and never written to a file, so that there is nothing to
+// synchronize, migrate or repair. Ten thousand texts of a few lines take about a quarter of a
+// second.
 package textindex
 
 import (
@@ -15,14 +15,14 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// Text is what is found.
+// Text is a searchable text.
 type Text struct {
 	Name string
 	Body string
-	Tags string // words that count more than those of the body
+	Tags string // words that weigh more than those of the body
 }
 
-// Hit is a text that was found.
+// Hit is a text that matches a search.
 type Hit struct {
 	Name  string
 	Match float64 // from 0 to 1; 1 is the best of a search
@@ -31,16 +31,16 @@ type Hit struct {
 // Index is an index of texts. Many goroutines may use it.
 type Index struct{ db *sql.DB }
 
-// tags is how much more a word counts there.
+// tags is the weight of a word in the tags.
 const tags = 4.0
 
-// New returns an index of texts.
+// New builds an index of texts.
 func New(ctx context.Context, all []Text) (*Index, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1) // each connection has a memory of its own
+	db.SetMaxOpenConns(1) // each connection has a database of its own
 	x := &Index{db}
 	if err := x.fill(ctx, all); err != nil {
 		return nil, errors.Join(err, x.Close())
@@ -72,8 +72,8 @@ func (x *Index) fill(ctx context.Context, all []Text) error {
 	return tx.Commit()
 }
 
-// Search returns at most n texts that have one of the words, the best first. A
-// word is never an operator of the search.
+// Search returns at most n texts with at least one of the words, the best first. Words are never
+// interpreted as search operators.
 func (x *Index) Search(ctx context.Context, words []string, n int) (hits []Hit, err error) {
 	var terms []string
 	seen := map[string]bool{}
@@ -103,8 +103,8 @@ func (x *Index) Search(ctx context.Context, words []string, n int) (hits []Hit, 
 	return hits, rows.Err()
 }
 
-// scale makes the best match 1. BM25 is next to nothing for words that most
-// texts have, which is no reason to find none of them.
+// scale makes the best match 1. BM25 is almost zero for words that most texts have, which must not
+// mean that no text is found.
 func scale(hits []Hit) {
 	if len(hits) == 0 {
 		return
@@ -115,5 +115,5 @@ func scale(hits []Hit) {
 	}
 }
 
-// Close lets go of the memory.
+// Close frees the memory.
 func (x *Index) Close() error { return x.db.Close() }

@@ -12,9 +12,9 @@ import (
 	"unicode"
 )
 
-// CommandFiles returns the files of a repository that a command line names, when it
-// is run in dir, with the SHA-256 of each: they are part of what somebody
-// agrees to. A script within an argument is named, too, as in sh -c "./a.sh b".
+// CommandFiles returns the files of a repository that a command line names, when it runs in dir,
+// with the SHA-256 of each: a person's agreement covers their content. Scripts within an argument
+// are included, as in sh -c "./a.sh b".
 func CommandFiles(root *os.Root, dir string, argv []string) map[string]string {
 	if len(argv) == 0 || argv[0] == "" || root == nil {
 		return nil
@@ -37,8 +37,8 @@ func CommandFiles(root *os.Root, dir string, argv []string) map[string]string {
 	return sums
 }
 
-// within returns what a path is called in a directory: as it is written, and as it
-// is when links are followed, from outside or to the directory.
+// within returns a path's names relative to a directory: as written, and with links resolved, in
+// the path or in the directory.
 func within(dir, file string) []string {
 	var names []string
 	add := func(dir, file string) {
@@ -57,8 +57,8 @@ func within(dir, file string) []string {
 	return names
 }
 
-// words returns what may name a file: arguments, values behind an equals sign,
-// and the words within an argument.
+// words returns the words that may name a file: arguments, values after an equals sign, and the
+// words within an argument.
 func words(argv []string) []string {
 	var all []string
 	for _, arg := range argv {
@@ -72,7 +72,7 @@ func words(argv []string) []string {
 }
 
 func sum(root *os.Root, name string) (string, bool) {
-	info, err := root.Stat(name) // before opening: a pipe would wait for a writer
+	info, err := root.Stat(name) // before opening: opening a pipe would wait for a writer
 	if err != nil || !info.Mode().IsRegular() {
 		return "", false
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// TrustOnFirstUse judges what something outside of the repository says about itself, such as
-// the tools of a server: items whose names begin with its own. A person agreed
-// to whatever it said at first by agreeing to it. What it says otherwise later
-// waits until a person agrees to that as well, and nothing does so but [Store.Trust].
+// TrustOnFirstUse returns the states of items from outside of the repository, such as the tools of
+// a server: items whose names begin with the prefix its. The first content is trusted, because a
+// person agreed to its source. Later changes wait until a person agrees to them with
+// [Store.Trust].
 func (b *Store) TrustOnFirstUse(ctx context.Context, root, its string, items []Item) ([]ItemState, error) {
 	p, err := b.read()
 	if err != nil {
@@ -32,7 +32,7 @@ func (b *Store) TrustOnFirstUse(ctx context.Context, root, its string, items []I
 			first = first && !strings.HasPrefix(name, its)
 		}
 		maps.DeleteFunc(met, func(name, _ string) bool { return strings.HasPrefix(name, its) && name != its })
-		met[its] = "" // it was met, also where it said nothing
+		met[its] = "" // it counts as seen, even without items
 		for _, item := range items {
 			met[item.Name] = item.Text
 		}
@@ -43,7 +43,7 @@ func (b *Store) TrustOnFirstUse(ctx context.Context, root, its string, items []I
 			p.Trusted[id] = map[string]string{}
 		}
 		for _, item := range items {
-			if _, had := p.Trusted[id][item.Name]; !had { // what was agreed to before counts
+			if _, had := p.Trusted[id][item.Name]; !had { // an earlier agreement counts
 				p.Trusted[id][item.Name] = item.Text
 			}
 		}
@@ -54,7 +54,7 @@ func (b *Store) TrustOnFirstUse(ctx context.Context, root, its string, items []I
 	return b.ItemStates(root, items)
 }
 
-// isUnchanged reports whether it says what it said when it was met last.
+// isUnchanged reports whether the items are the same as last time.
 func isUnchanged(met map[string]string, its string, items []Item) bool {
 	if _, had := met[its]; !had {
 		return false
@@ -71,8 +71,8 @@ func isUnchanged(met map[string]string, its string, items []Item) bool {
 	})
 }
 
-// AgreedItems returns what was agreed to, as it was then, of the names that begin
-// so, and whether what they belong to was met.
+// AgreedItems returns the agreed items whose names begin with the prefix its, with their content
+// at that time, and whether their source was ever seen.
 func (b *Store) AgreedItems(root, its string) (items []Item, met bool, err error) {
 	p, err := b.read()
 	if err != nil {
@@ -88,7 +88,7 @@ func (b *Store) AgreedItems(root, its string) (items []Item, met bool, err error
 	return items, met, nil
 }
 
-// LastSeenItems returns what was last seen of what was met, in the order of the names.
+// LastSeenItems returns the last seen items from outside of the repository, ordered by name.
 func (b *Store) LastSeenItems(root string) ([]Item, error) {
 	p, err := b.read()
 	if err != nil {

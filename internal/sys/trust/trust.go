@@ -1,7 +1,6 @@
-// Package trust remembers what a person looked at in a repository and agreed
-// to: what decides how agents behave, or what is started for them. It is
-// agreed to by content, so that a change has to be agreed to again, and what
-// was agreed to is kept to show what changed.
+// Package trust stores a person's agreements to parts of a repository: settings that control the
+// behavior of agents, or commands that run for them. An agreement is about the content, so that a
+// change needs a new agreement, and the agreed content is stored to show the difference.
 package trust
 
 import (
@@ -20,51 +19,50 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Item is something of a repository that needs trust: a file by its path, or
-// a setting by its key.
+// Item is a part of a repository that needs trust: a file by its path, or a setting by its key.
 type Item struct {
 	Name string
 	Text string // its whole content
 }
 
-// State is how an item stands.
+// State is the trust state of an item.
 type State string
 
-// The states.
+// The trust states.
 const (
-	Trusted State = "trusted" // as it is
+	Trusted State = "trusted" // agreed to in its current form
 	New     State = "new"     // never agreed to
-	Changed State = "changed" // agreed to as it was
+	Changed State = "changed" // agreed to in an earlier form
 )
 
-// ItemState is an item and how it stands.
+// ItemState is an item with its state.
 type ItemState struct {
 	Item
 	State State
-	Was   string // what was agreed to; empty unless it changed
+	Was   string // agreed content; empty unless it changed
 }
 
-// Store is the record of what is trusted. Its file is private and the user's,
-// out of the reach of every agent. It may be used by many processes.
+// Store is the record of agreements. Its file is private to the user, and inaccessible to agents.
+// It may be used by many processes.
 type Store struct{ path string }
 
-// OpenStore returns the book in a directory, which need not be there yet.
+// OpenStore returns the store in a directory, which may not exist yet.
 func OpenStore(dir string) *Store { return &Store{filepath.Join(dir, "trust.json")} }
 
-// storeContent is the content of the book: what is trusted, by repository and name.
-// The content is kept whole: it is what the next version is compared with.
+// storeContent is the content of the store: the agreed items, by repository and name. Their whole
+// content is stored, for comparison with the next version.
 type storeContent struct {
 	Version int                          `json:"version"`
 	Trusted map[string]map[string]string `json:"trusted"`
-	// Met is what was last seen of things outside of a repository, by
-	// repository and name; see [Store.TrustOnFirstUse].
+	// Met has the last seen items from outside of a repository, by repository and name; see
+	// [Store.TrustOnFirstUse].
 	Met map[string]map[string]string `json:"met,omitzero"`
 }
 
-// version of the book's format.
+// version is the version of the store's format.
 const version = 1
 
-// ItemStates says how items of the repository at root stand, in their order.
+// ItemStates returns the states of items of the repository at root, in their order.
 func (b *Store) ItemStates(root string, items []Item) ([]ItemState, error) {
 	if len(items) == 0 {
 		return nil, nil
@@ -89,7 +87,7 @@ func (b *Store) ItemStates(root string, items []Item) ([]ItemState, error) {
 	return all, nil
 }
 
-// Check is nil when all items are trusted, and otherwise says which are not.
+// Check returns nil if all items are trusted, and otherwise an error that names the others.
 func (b *Store) Check(root string, items []Item) error {
 	all, err := b.ItemStates(root, items)
 	if err != nil {
@@ -110,7 +108,7 @@ func (b *Store) Check(root string, items []Item) error {
 	}
 }
 
-// Trust records that a person agreed to the items as they are.
+// Trust records that a person agreed to the current content of the items.
 func (b *Store) Trust(ctx context.Context, root string, items []Item) error {
 	return b.change(ctx, func(p *storeContent) {
 		id := identity(root)
@@ -123,8 +121,8 @@ func (b *Store) Trust(ctx context.Context, root string, items []Item) error {
 	})
 }
 
-// Forget takes trust in the named items back, and in all for no name. It
-// returns the names that were trusted.
+// Forget removes the agreements to the named items, or to all without a name. It returns the names
+// that had been agreed to.
 func (b *Store) Forget(ctx context.Context, root string, names ...string) ([]string, error) {
 	var gone []string
 	err := b.change(ctx, func(p *storeContent) {
@@ -186,7 +184,7 @@ func (b *Store) read() (storeContent, error) {
 	return p, nil
 }
 
-// parse reads the book strictly: what cannot be read trusts nothing.
+// parse parses the store strictly: if it is unreadable, nothing is trusted.
 func parse(data []byte) (storeContent, error) {
 	p := storeContent{}
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -206,7 +204,7 @@ func parse(data []byte) (storeContent, error) {
 	return p, nil
 }
 
-// identity names a repository by where it really lies.
+// identity names a repository by its real path.
 func identity(root string) string {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real

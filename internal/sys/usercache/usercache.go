@@ -1,7 +1,6 @@
-// Package usercache lets commands read what the user's tools have fetched:
-// packages and registries that lie in the home, which a sandbox does not see.
-// Each is read through a layer of its own, so that a command may write there,
-// and nothing of that reaches the user, or any other command.
+// Package usercache lets commands read the package caches of the user's tools, which are in the
+// home and invisible in a sandbox. Each is mounted with an overlay of its own, so that a command
+// may write there without affecting the user or any other command.
 package usercache
 
 import (
@@ -17,21 +16,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// User is whose stores are shown. The zero User has none.
+// User is the user whose caches are mounted. The zero User has none.
 type User struct {
 	Home string              // absolute
 	Env  func(string) string // the user's environment
 }
 
-// MountedStores is what a command gets.
+// MountedStores are the mounts for a command.
 type MountedStores struct {
 	Env      []string
 	Writable []string
 }
 
-// MountStores mounts, below dir, a layer over every store that is there and that a
-// program among words uses. Where no overlay can be mounted nothing is shown.
-// What is shown twice keeps what was written there. [UnmountStores] takes it away.
+// MountStores mounts, below dir, an overlay over every existing cache that a program among words
+// uses. Without overlays nothing is mounted. If a cache is mounted again, earlier writes are still
+// there. [UnmountStores] removes all.
 func (u User) MountStores(dir string, words []string) (MountedStores, error) {
 	var s MountedStores
 	for _, t := range stack.Stores() {
@@ -42,7 +41,7 @@ func (u User) MountStores(dir string, words []string) (MountedStores, error) {
 		at := filepath.Join(dir, t.Name)
 		name := t.Var
 		if t.Below == "" {
-			name = t.Name // nobody else is below it
+			name = t.Name // it is the only one below it
 		}
 		top := filepath.Join(dir, "at", name)
 		place := filepath.Join(top, t.Below)
@@ -63,7 +62,7 @@ func (u User) MountStores(dir string, words []string) (MountedStores, error) {
 	return s, nil
 }
 
-// storePath returns where the user's store lies, empty where there is none.
+// storePath returns the path of the user's cache, or "" if there is none.
 func (u User) storePath(t stack.Store) string {
 	from := ""
 	if u.Home != "" {
@@ -95,14 +94,13 @@ func mount(from, at, place string) error {
 	return overlay.Mount(l)
 }
 
-// UnmountStores takes away what was shown below dir, with everything that was written
-// there.
+// UnmountStores removes the mounts below dir, with everything that was written there.
 func UnmountStores(dir string) error {
 	mounted, err := overlay.Below(dir)
 	for _, m := range mounted {
 		err = errors.Join(err, overlay.Unmount(m))
 	}
-	if err != nil { // what is removed now could be the user's
+	if err != nil { // removing files now could remove the user's
 		return disk.WrapError("hide what was fetched", err)
 	}
 	return disk.WrapError("hide what was fetched", disk.RemoveAll(dir))

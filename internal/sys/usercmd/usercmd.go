@@ -1,6 +1,6 @@
-// Package usercmd makes commands ready to run that people declared for Nexus,
-// such as hooks and plugins: it holds them to what people agreed to, and says
-// in which box they run, with which environment, directories and network.
+// Package usercmd prepares user-configured commands, such as hooks and plugins, for running: it
+// checks that people agreed to them, and chooses their sandbox, environment, directories and
+// network.
 package usercmd
 
 import (
@@ -16,17 +16,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// Command is a command as somebody declared it.
+// Command is a configured command.
 type Command struct {
 	Args    []string // program and arguments; no shell reads them
 	Env     []string // "NAME=value"
-	Network []string // presets and hosts that it reaches; none: no network
-	Own     bool     // it is the user's, not the project's
+	Network []string // presets and hosts that it may reach; none: no network
+	Own     bool     // it belongs to the user, not to the project
 	Free    bool     // it runs outside of the sandbox
 }
 
-// UsesUserVariables reports whether it names a variable of the user's though it is not
-// the user's own.
+// UsesUserVariables reports whether a command that is not the user's own names one of the user's
+// variables.
 func (c Command) UsesUserVariables() bool {
 	return !c.Own && slices.ContainsFunc(c.Env, func(v string) bool { return strings.Contains(v, "${") })
 }
@@ -42,39 +42,37 @@ func (c Command) files() []string {
 	return all
 }
 
-// Item writes out what somebody has to agree to before it is run, nil for
-// nothing: what the user declared is agreed to, as long as it stays in the
-// sandbox, and no file of the repository that it names gets at the user's
-// variables or the network.
+// Item returns the item that a person must agree to before the command runs, or nil for none. The
+// user's own commands need no agreement if they run in the sandbox, and if no file of the
+// repository that they name gets the user's variables or the network.
 func (c Command) Item(name string, text any, files map[string]string) *trust.Item {
 	if c.Own && !c.Free && (len(files) == 0 || len(c.Env) == 0 && len(c.Network) == 0) {
 		return nil
 	}
 	data, err := json.MarshalIndent(text, "", "  ")
 	if err != nil {
-		return nil // plain values can be encoded
+		return nil // plain values always encode
 	}
 	return &trust.Item{Name: name, Text: string(data) + "\n"}
 }
 
-// Runner knows where the commands of one repository run. It may be used by many
+// Runner has the environment for the commands of one repository. It may be used by many
 // goroutines.
 type Runner struct {
 	Box    *sandbox.Box
-	Open   *sandbox.Box // off, for commands outside of the sandbox
+	Open   *sandbox.Box // without confinement, for commands outside of the sandbox
 	Dir    string       // the repository
 	State  string       // directory of the repository's state
 	Env    func(string) string
 	Book   *trust.Store
-	Way    func(names []string) (*egress.Gateway, error) // a way out to what the user named
-	Hidden func(dir string) []string                     // files in a directory that hold secrets; nil: none
-	Mask   func([]byte) []byte                           // takes keys out of what they say; nil: nothing does
-	Learn  func(value string)                            // makes Mask know a value of their environment; may be nil
-	Mark   string                                        // names the owner to [sandbox.Sweep]
+	Way    func(names []string) (*egress.Gateway, error) // returns a gateway to the hosts that the user named
+	Hidden func(dir string) []string                     // files in a directory that contain secrets; nil: none
+	Mask   func([]byte) []byte                           // removes keys from their output; nil: no masking
+	Learn  func(value string)                            // adds a value of their environment to Mask; may be nil
+	Mark   string                                        // name of the owner for [sandbox.Sweep]
 }
 
-// TrustState says whether somebody agreed to what item says of the repository as it
-// is now.
+// TrustState returns whether a person agreed to the item for the current state of the repository.
 func (r *Runner) TrustState(item func(*os.Root) *trust.Item) (trust.State, error) {
 	root, err := os.OpenRoot(r.Dir)
 	if err != nil {
@@ -92,9 +90,9 @@ func (r *Runner) TrustState(item func(*os.Root) *trust.Item) (trust.State, error
 	return judged[0].State, nil
 }
 
-// Prepare returns what is run, and in which box. The command may write to own, which
-// stays. It reads the repository, in which it starts, what trees names,
-// and the files of the user's that the user's own command names.
+// Prepare returns the sandbox and the command to run. The command may write to own, which is kept.
+// It can read the repository, in which it starts, the directories in trees, and the files that a
+// user's own command names.
 func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) (*sandbox.Box, sandbox.Command, error) {
 	if err := os.MkdirAll(own, 0o700); err != nil {
 		return nil, sandbox.Command{}, err
@@ -106,7 +104,7 @@ func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) 
 			return nil, sandbox.Command{}, err
 		}
 	}
-	for _, v := range set { // may hold keys
+	for _, v := range set { // may contain keys
 		if _, value, _ := strings.Cut(v, "="); r.Learn != nil {
 			r.Learn(value)
 		}
@@ -135,11 +133,10 @@ func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) 
 	return r.Box, made, nil
 }
 
-// Own returns the directory that a command may write to, by its kind and its
-// name.
+// Own returns the writable directory of a command, by its kind and its name.
 func (r *Runner) Own(kind, name string) string { return filepath.Join(r.State, kind, name) }
 
-// Text returns what a command said, without keys.
+// Text returns the output of a command without keys.
 func (r *Runner) Text(data []byte) string {
 	if r.Mask != nil {
 		data = r.Mask(data)

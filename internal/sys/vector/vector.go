@@ -1,8 +1,8 @@
-// Package vector asks an endpoint for the vectors of texts, and compares them: texts that
-// mean nearly the same have vectors that are near each other.
+// Package vector requests the vectors of texts from an endpoint, and compares them: texts with
+// nearly the same meaning have similar vectors.
 //
-// The endpoint is one of OpenAI's form (/v1/embeddings) or Ollama's (/api/embed). It gets
-// texts of the repository, so that only this machine is asked, or a host that a person named.
+// The endpoint has OpenAI's form (/v1/embeddings) or Ollama's (/api/embed). It receives texts of
+// the repository, so only this machine is used, or a host that a person named.
 package vector
 
 import (
@@ -21,28 +21,28 @@ import (
 	"time"
 )
 
-// Bounds of what an endpoint is asked, and may answer.
+// Limits of requests and responses.
 const (
 	maxTexts  = 64       // in one request
-	maxText   = 4_000    // bytes of one
-	maxAnswer = 32 << 20 // bytes
+	maxText   = 4_000    // bytes of a text
+	maxAnswer = 32 << 20 // bytes of a response
 	maxWidth  = 8_192    // numbers of a vector
 )
 
-// Time is how long all requests of one call may take together where nothing else is said.
+// Time is the default limit for all requests of one call together.
 const Time = 10 * time.Second
 
 var errTime = errors.New("the endpoint took too long")
 
-// Endpoint is where vectors come from. The zero Endpoint is none.
+// Endpoint is a source of vectors. The zero Endpoint is none.
 type Endpoint struct {
 	URL   string        // of /v1, /v1/embeddings or /api/embed
 	Model string        // as the endpoint calls it
-	Hosts []string      // that may be asked beside this machine
-	Time  time.Duration // for all requests of one call; 0: [Time]
+	Hosts []string      // permitted hosts besides this machine
+	Time  time.Duration // limit for all requests of one call; 0: [Time]
 }
 
-// Check says what is wrong with an endpoint before anything is sent to it.
+// Check returns an error if an endpoint is invalid. It sends nothing.
 func (e Endpoint) Check() error {
 	u, err := url.Parse(e.URL)
 	switch {
@@ -61,8 +61,8 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Embed returns a vector for each text, all equally wide. An error says what was wrong
-// with the endpoint or its answer; then there are none.
+// Embed returns a vector for each text, all of the same length. On an error of the endpoint or its
+// response it returns no vectors.
 func (e Endpoint) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (e Endpoint) Embed(ctx context.Context, texts []string) ([][]float32, error
 	return all, nil
 }
 
-// address is where requests go.
+// address returns the URL of requests.
 func (e Endpoint) address() string {
 	at := strings.TrimRight(e.URL, "/")
 	if strings.HasSuffix(at, "/embeddings") || strings.HasSuffix(at, "/embed") {
@@ -136,7 +136,7 @@ func (e Endpoint) ask(ctx context.Context, client *http.Client, texts []string) 
 	return parse(data, len(texts))
 }
 
-// parse reads an answer of either form: n vectors.
+// parse parses a response of either form with n vectors.
 func parse(data []byte, n int) ([][]float32, error) {
 	var said struct {
 		Data []struct {
@@ -184,8 +184,8 @@ func length(v []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// Near says how near two vectors are: 1 for the same direction, 0 for nothing in common
-// or another width, less than 0 for the opposite.
+// Near returns the similarity of two vectors: 1 for the same direction, 0 for nothing in common or
+// different lengths, less than 0 for the opposite.
 func Near(a, b []float32) float64 {
 	if len(a) != len(b) || len(a) == 0 {
 		return 0

@@ -11,34 +11,33 @@ import (
 	"time"
 )
 
-// The headers of what is signed.
+// The headers of a signed message.
 const (
 	Timestamp = "Nexus-Timestamp" // seconds since 1970
 	Signature = "Nexus-Signature" // "v1=" and the HMAC-SHA256 in hexadecimal digits
-	Delivery  = "Nexus-Delivery"  // the same for each try to deliver something
+	Delivery  = "Nexus-Delivery"  // the same for each attempt of a delivery
 )
 
-// MinSecret is the least length of a secret, in bytes.
+// MinSecret is the minimum length of a secret, in bytes.
 const MinSecret = 16
 
-// Direction says what is signed: no question can be sent back as an answer.
+// Direction is part of the signed text, so that no question can be sent back as an answer.
 type Direction string
 
-// The directions.
+// The directions of signed messages.
 const (
 	Question Direction = "question"
 	Reply    Direction = "answer"
 	Notice   Direction = "notice"
 )
 
-// Sign returns the signature of a body that is sent at a time.
+// Sign returns the timestamp and the signature of a body that is sent at a time.
 func Sign(secret string, d Direction, at time.Time, body []byte) (stamp, signature string) {
 	stamp = strconv.FormatInt(at.Unix(), 10)
 	return stamp, "v1=" + hex.EncodeToString(sum(secret, d, stamp, body))
 }
 
-// SignedHeaders returns the headers of a body that is sent at a time, with the name of
-// its delivery.
+// SignedHeaders returns the headers of a body that is sent at a time, with the ID of its delivery.
 func SignedHeaders(secret string, d Direction, at time.Time, body []byte, delivery string) http.Header {
 	stamp, signature := Sign(secret, d, at, body)
 	h := http.Header{}
@@ -55,11 +54,11 @@ func sum(secret string, d Direction, stamp string, body []byte) []byte {
 	return m.Sum(nil)
 }
 
-// Window is how far the clocks of both sides may be apart.
+// Window is the permitted difference between the clocks of both sides.
 const Window = 5 * time.Minute
 
-// Verify says why a body does not come from who has the secret, or not now.
-// It takes as long whatever is wrong with the signature.
+// Verify returns an error unless a body was sent by an owner of the secret, within the time
+// window. Its duration does not depend on the position of a wrong byte in the signature.
 func Verify(secret string, d Direction, h http.Header, body []byte, now time.Time) error {
 	stamp := h.Get(Timestamp)
 	sent, err := hex.DecodeString(strings.TrimPrefix(h.Get(Signature), "v1="))

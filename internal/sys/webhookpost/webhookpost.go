@@ -1,6 +1,5 @@
-// Package webhookpost sends messages over HTTP to receivers that somebody configured: to
-// nobody else, signed where both sides share a secret, and with a clear word on
-// whether another try may help.
+// Package webhookpost sends messages over HTTP to configured receivers: to no other host, signed
+// if both sides share a secret, and with errors that report whether a retry may help.
 package webhookpost
 
 import (
@@ -16,42 +15,42 @@ import (
 	"time"
 )
 
-// maxRead is how much of an answer is read, in bytes.
+// maxRead limits the bytes read of a response.
 const maxRead = 64 << 10
 
-// maxWait is the longest that a receiver may ask to be left alone.
+// maxWait limits the wait that a receiver may ask for.
 const maxWait = 300 * time.Second
 
-// Error says why a message was not taken.
+// Error is the reason why a message was not accepted.
 type Error struct {
 	Text  string
-	Final bool          // no other try will do
-	Wait  time.Duration // how long the receiver wants to be left alone; 0 where it does not say
+	Final bool          // a retry cannot help
+	Wait  time.Duration // wait that the receiver asks for; 0 if it does not
 }
 
-// Error says why.
+// Error implements error.
 func (e *Error) Error() string { return e.Text }
 
-// IsFinal reports whether an error says that no other try will do.
+// IsFinal reports whether an error means that a retry cannot help.
 func IsFinal(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Final
 }
 
-// Backoff says how long to wait after failures in a row: from Unit on, doubled
-// each time, up to 30 of it, and never less than the receiver wants.
+// Backoff computes the wait after consecutive failures: from Unit on, doubled each time, up to 30
+// times Unit, and never less than the receiver wants.
 type Backoff struct {
 	Unit time.Duration
-	N    int // failures in a row
+	N    int // consecutive failures
 }
 
-// Next counts a failure, and returns how long to wait after it.
+// Next counts a failure, and returns the wait after it.
 func (b *Backoff) Next(wants time.Duration) time.Duration {
 	b.N++
 	return max(min(b.Unit<<min(b.N-1, 10), 30*b.Unit), wants)
 }
 
-// Client returns a client that goes where it was sent and nowhere else.
+// Client returns a client that follows no redirects.
 func Client(timeout time.Duration) *http.Client {
 	return &http.Client{
 		Timeout:       timeout,
@@ -65,14 +64,14 @@ func IsLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// IsSecure reports whether nobody on the way to an address can read what is sent:
-// it is https, or on this machine.
+// IsSecure reports whether messages to a URL cannot be read on the way: it is https, or on this
+// machine.
 func IsSecure(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname())
 }
 
-// Send posts a JSON text. An error is an [*Error], and has no part of the address
-// but its host: the rest may be a secret.
+// Send posts a JSON text. Its error is an [*Error], and contains only the host of the URL: the
+// rest may be a secret.
 func Send(ctx context.Context, c *http.Client, to string, body []byte, header http.Header) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
@@ -86,16 +85,16 @@ func Send(ctx context.Context, c *http.Client, to string, body []byte, header ht
 	resp, err := c.Do(r)
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // the address may be a secret
+			err = e.Err // the URL may be a secret
 		}
 		return &Error{Text: fmt.Sprintf("%s: %s", r.URL.Host, err)}
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxRead))
-	_ = resp.Body.Close() // what it says is not wanted
+	_ = resp.Body.Close() // the body is not needed
 	return responseError(resp)
 }
 
-// responseError says what an answer means.
+// responseError returns the error of a response.
 func responseError(resp *http.Response) error {
 	switch {
 	case resp.StatusCode/100 == 2:
@@ -107,8 +106,8 @@ func responseError(resp *http.Response) error {
 	}
 }
 
-// RetryAfter returns how long a receiver wants to be left alone, five minutes at
-// most; 0 where it does not say so in seconds. Some say it with a fraction.
+// RetryAfter returns the wait that a receiver asks for, five minutes at most; 0 if it is not in
+// seconds. Some receivers send a fraction.
 func RetryAfter(h http.Header) time.Duration {
 	s, err := strconv.ParseFloat(h.Get("Retry-After"), 64)
 	if err != nil || !(s > 0) {

@@ -15,18 +15,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// FillMethod is how the files of a tree come to be.
+// FillMethod is the method by which the files of a tree are created.
 type FillMethod string
 
-// The ways. Both give the same files, and what is written in one tree never
-// shows in another.
+// The methods. Both result in the same files, and writes in one tree never affect another.
 const (
-	AnyMethod FillMethod = ""        // an overlay where one can be mounted
-	Overlay   FillMethod = "overlay" // mounted over files that all trees share
-	Plain     FillMethod = "plain"   // scanUpperEntry one by one
+	AnyMethod FillMethod = ""        // an overlay if one can be mounted
+	Overlay   FillMethod = "overlay" // an overlay over files that all trees share
+	Plain     FillMethod = "plain"   // written one by one
 )
 
-// build fills home, which is not yet t.home, with everything of a tree.
+// build creates all parts of a tree in home, which is not yet t.home.
 func (t *Tree) build(ctx context.Context, home string) error {
 	if err := os.Mkdir(filepath.Join(home, "tmp"), 0o700); err != nil {
 		return disk.WrapError("make a worktree", err)
@@ -52,18 +51,18 @@ func (t *Tree) build(ctx context.Context, home string) error {
 		return err
 	}
 	t.note = n
-	data, _ := json.Marshal(n) // strings and a number: it never fails
+	data, _ := json.Marshal(n) // cannot fail for strings and a number
 	return disk.Write(filepath.Join(home, "tree.json"), data)
 }
 
-// fill makes the files and returns the name of an index file for them.
+// fill creates the files and returns the path of an index file for them.
 func (t *Tree) fill(ctx context.Context, home string) (note, string, error) {
 	if t.Way == Overlay {
 		n, index, err := t.mountOverlay(ctx, home)
 		if !errors.Is(err, overlay.ErrNone) || t.s.Way == Overlay {
 			return n, index, err
 		}
-		t.Way, t.lower = Plain, "" // there is always the plain way
+		t.Way, t.lower = Plain, "" // the plain method is always possible
 		if err := os.RemoveAll(filepath.Join(home, "tree")); err != nil {
 			return note{}, "", disk.WrapError("make a worktree", err)
 		}
@@ -78,8 +77,7 @@ func (t *Tree) fill(ctx context.Context, home string) (note, string, error) {
 	return note{Base: t.Base, Way: t.Way, Tree: t.tree, Since: since}, index, err
 }
 
-// mountOverlay mounts the files over some that are there already, and writes what
-// differs.
+// mountOverlay mounts an overlay over existing shared files, and writes the differences.
 func (t *Tree) mountOverlay(ctx context.Context, home string) (note, string, error) {
 	low, err := t.s.shelf.nearCheckout(ctx, t.tree)
 	if err != nil {
@@ -122,7 +120,7 @@ func (t *Tree) mountOverlay(ctx context.Context, home string) (note, string, err
 	return n, index, t.merged(low.Index, changes, stats, index)
 }
 
-// merged writes the index that has some changes over another, for the agent.
+// merged writes an index that combines some changes with another index, for the agent.
 func (t *Tree) merged(base git.Index, changes []Change, stats git.Index, to string) error {
 	gone := map[string]bool{}
 	for _, c := range changes {
@@ -151,8 +149,7 @@ func (s *Store) layers(home, lower string) overlay.Layers {
 	}
 }
 
-// remount mounts a tree that is not mounted: its store was closed, or the
-// machine started again.
+// remount mounts an unmounted tree, after its store was closed or the machine was restarted.
 func (t *Tree) remount(ctx context.Context) error {
 	if t.lower == "" {
 		return nil
@@ -167,7 +164,7 @@ func (t *Tree) remount(ctx context.Context) error {
 	return overlay.Mount(t.s.layers(t.home, t.lower))
 }
 
-// checkoutState returns what is known of the files that the tree began with.
+// startState returns the state of the files with which the tree started.
 func (t *Tree) startState() (checkoutState, error) {
 	if t.lower != "" {
 		return t.s.shelf.State(t.lower)
@@ -175,9 +172,8 @@ func (t *Tree) startState() (checkoutState, error) {
 	return readCheckoutState(filepath.Join(t.home, "index"), t.note.Tree, t.note.Since, t.s.objects.Size())
 }
 
-// agentGit writes the git directory that the agent's own git finds from the
-// tree. It borrows the objects of the private clone, or those of them that it
-// may see, and has the user's names.
+// agentGit writes the git directory that the agent's own git finds from the tree. It borrows the
+// objects of the private clone, or the visible part of them, and has the user's refs.
 func (t *Tree) agentGit(home, index string, n note, v visibleObjects, names []git.Name) error {
 	dir, own := filepath.Join(home, "git"), Branch(t.Run, t.ID)
 	names = append(slices.Clone(names), v.replaceRefs()...)
@@ -202,7 +198,7 @@ func (t *Tree) agentGit(home, index string, n note, v visibleObjects, names []gi
 		return disk.WrapError("write the agent's git directory", err)
 	}
 	var ignored []byte
-	for _, name := range []string{git.UserIgnore, "info/exclude"} { // the latter wins, as in git
+	for _, name := range []string{git.UserIgnore, "info/exclude"} { // the latter overrides the former, as in git
 		data, err := os.ReadFile(filepath.Join(t.s.git.Dir, name))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return disk.WrapError("write the agent's git directory", err)

@@ -10,12 +10,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// checkpointPrefix begins the names of the refs that pin a checkpoint of a run.
+// checkpointPrefix returns the prefix of the refs that pin a checkpoint of a run.
 func checkpointPrefix(run nexus.RunID, name string) string {
 	return "refs/nexus/" + string(run) + "/checkpoint/" + name + "/"
 }
 
-// PinCheckpoint pins what a checkpoint needs: the tip of the run's branch, and the files of
+// PinCheckpoint pins the commits of a checkpoint: the tip of the run's branch, and the files of
 // attempts. It is idempotent.
 func (s *Store) PinCheckpoint(run nexus.RunID, name, tip string, trees []nexus.PinnedTree) error {
 	err := s.objects.ForceRef(checkpointPrefix(run, name)+"tip", tip)
@@ -25,7 +25,7 @@ func (s *Store) PinCheckpoint(run nexus.RunID, name, tip string, trees []nexus.P
 	return disk.WrapError("pin a checkpoint", err)
 }
 
-// UnpinCheckpoint removes the refs of a checkpoint. What else names a commit of it still pins that.
+// UnpinCheckpoint removes the refs of a checkpoint. Its commits remain if other refs pin them.
 func (s *Store) UnpinCheckpoint(ctx context.Context, run nexus.RunID, name string) error {
 	out, err := s.git.Run(ctx, "for-each-ref", "--format=%(refname)", checkpointPrefix(run, name))
 	if err != nil {
@@ -39,8 +39,8 @@ func (s *Store) UnpinCheckpoint(ctx context.Context, run nexus.RunID, name strin
 	return nil
 }
 
-// CheckpointPins lists the commits that pin a checkpoint, by the ends of the refs' names: "tip", and
-// "tree/" with the name of an attempt.
+// CheckpointPins lists the commits that pin a checkpoint, by the ends of the refs' names: "tip",
+// and "tree/" with the name of an attempt.
 func (s *Store) CheckpointPins(ctx context.Context, run nexus.RunID, name string) (map[string]string, error) {
 	out, err := s.git.Run(ctx, "for-each-ref", "--format=%(refname) %(objectname)", checkpointPrefix(run, name))
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) CheckpointPins(ctx context.Context, run nexus.RunID, name string
 	return all, nil
 }
 
-// Checkpoints returns the names of the checkpoints of a run that something pins, each once.
+// Checkpoints returns the names of the pinned checkpoints of a run, each once.
 func (s *Store) Checkpoints(ctx context.Context, run nexus.RunID) ([]string, error) {
 	all := "refs/nexus/" + string(run) + "/checkpoint/"
 	out, err := s.git.Run(ctx, "for-each-ref", "--format=%(refname)", all)
@@ -71,7 +71,8 @@ func (s *Store) Checkpoints(ctx context.Context, run nexus.RunID) ([]string, err
 	return names, nil
 }
 
-// IncompleteCommits returns those of the commits that are not in the private clone with all their files.
+// IncompleteCommits returns those of the commits that are not in the private clone with all their
+// files.
 func (s *Store) IncompleteCommits(ctx context.Context, commits []string) (broken []string, err error) {
 	for _, c := range commits {
 		if _, err := s.git.Run(ctx, "rev-list", "--objects", "--no-walk", "--quiet", "--end-of-options", c); err != nil {
@@ -84,14 +85,14 @@ func (s *Store) IncompleteCommits(ctx context.Context, commits []string) (broken
 	return broken, nil
 }
 
-// RestoreRunBranch moves the run's branch to where it was, after the commit that it leaves got a name
-// under which it stays. It is idempotent. Only the one who holds the run may call it.
+// RestoreRunBranch moves the run's branch back to an earlier commit, after it stored its current
+// commit under another ref. It is idempotent. Only the process that holds the run may call it.
 func (s *Store) RestoreRunBranch(ctx context.Context, run nexus.RunID, ref, name, to string) error {
 	is, err := s.objects.ReadRef(ref)
 	if err != nil || is == to {
 		return err
 	}
-	if is == "" { // nothing landed, or git packed it
+	if is == "" { // nothing landed, or git packed the ref
 		out, err := s.git.Run(ctx, "for-each-ref", "--format=%(objectname)", ref)
 		if is = strings.TrimSpace(out); err != nil || is == "" || is == to {
 			return err

@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// SetExternalPaths notes which paths of the tree at dir are not its own: they were put
-// there for it, and whoever did so takes them back. They are never looked at,
-// kept or stripped, whatever the rules say. The note lies beside the tree.
+// SetExternalPaths records the paths of the tree at dir that are not its own: another package
+// installed them in the tree and will remove them. They are never scanned, committed or stripped,
+// whatever the ignore rules are. The record is beside the tree.
 func SetExternalPaths(dir string, paths []string) error {
 	if len(paths) == 0 {
 		err := os.Remove(externalPathsFile(dir))
@@ -28,7 +28,7 @@ func SetExternalPaths(dir string, paths []string) error {
 
 func externalPathsFile(dir string) string { return filepath.Join(filepath.Dir(dir), "spared") }
 
-// ExternalPaths returns what [SetExternalPaths] noted.
+// ExternalPaths returns the paths recorded by [SetExternalPaths].
 func ExternalPaths(dir string) []string {
 	data, err := os.ReadFile(externalPathsFile(dir))
 	if err != nil || len(data) == 0 {
@@ -37,12 +37,12 @@ func ExternalPaths(dir string) []string {
 	return strings.Split(string(data), "\x00")
 }
 
-// isExternal reports whether a path is spared, or is in one that is.
+// isExternal reports whether a path is external, or below an external one.
 func (k *scanCache) isExternal(p string) bool {
 	return slices.ContainsFunc(k.spared, func(s string) bool { return p == s || strings.HasPrefix(p, s+"/") })
 }
 
-// addExternal adds what is spared to what the rules leave out.
+// addExternal adds external paths to the ignored ones.
 func (k *scanCache) addExternal(batch []entry, out map[string]bool) map[string]bool {
 	out = maps.Clone(out)
 	if out == nil {
@@ -54,7 +54,7 @@ func (k *scanCache) addExternal(batch []entry, out map[string]bool) map[string]b
 	return out
 }
 
-// stripAround removes what is ignored and not spared, which may lie within.
+// stripAround removes an ignored path, except for external paths within it.
 func (k *scanCache) stripAround(dir, p string) error {
 	if k.isExternal(p) {
 		return nil

@@ -10,28 +10,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// odd is the mode of a file that git cannot keep.
+// odd is the mode of a file that git cannot store.
 const odd = 1
 
-// errNoDir says that there is no directory, or something else in its place.
+// errNoDir is returned if a path is not a directory.
 var errNoDir = errors.New("no directory")
 
 // dir is an open directory.
 type dir struct {
 	fd   int
 	path string
-	file *os.File // owns fd once names were read
+	file *os.File // owns fd after the names were read
 }
 
-// dirent is one name of a directory, with the mode [git.Stat] would have;
-// an executable counts as a file.
+// dirent is one entry of a directory, with the mode as in [git.Stat]; an executable counts as a
+// regular file.
 type dirent struct {
 	name string
 	mode uint32
 }
 
-// openDir opens a directory that is no link. One that its owner may not read
-// is made readable: an agent's programs leave such behind.
+// openDir opens a directory that is no link. If its owner may not read it, openDir changes its
+// mode: programs of agents leave such directories behind.
 func openDir(path string) (*dir, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	fd, err := unix.Open(path, flags, 0)
@@ -55,7 +55,7 @@ func (d *dir) close() {
 	_ = unix.Close(d.fd)
 }
 
-// names lists the directory. It may be called once.
+// names lists the directory. It may be called only once.
 func (d *dir) names() ([]dirent, error) {
 	d.file = os.NewFile(uintptr(d.fd), d.path)
 	list, err := d.file.ReadDir(-1)
@@ -77,15 +77,15 @@ func (d *dir) names() ([]dirent, error) {
 	return all, nil
 }
 
-// whiteout reports whether a name of an upper layer hides one below.
+// whiteout reports whether an entry of an upper layer hides one in the lower layer.
 func (d *dir) whiteout(name string) bool {
 	var st unix.Stat_t
 	err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	return err == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == 0
 }
 
-// opaque reports whether a directory of an upper layer does not stand on the
-// one below it, because it was made or moved there.
+// opaque reports whether a directory of an upper layer replaces the one in the lower layer,
+// because it was created or moved there.
 func (d *dir) opaque(name string) bool {
 	var b [8]byte
 	for _, attr := range []string{"trusted.overlay.opaque", "trusted.overlay.redirect"} {
@@ -103,7 +103,7 @@ func (d *dir) stat() (git.Stat, error) {
 	return stat(&st), err
 }
 
-// lstat returns the stat of a name. If there is none, the error is fs.ErrNotExist.
+// lstat returns the stat of an entry. If it is missing, the error is fs.ErrNotExist.
 func (d *dir) lstat(name string) (git.Stat, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
@@ -124,7 +124,7 @@ func lstat(path string) (git.Stat, error) {
 	return stat(&st), nil
 }
 
-// statOf returns what is compared of an open file.
+// statOf returns the compared stat fields of an open file.
 func statOf(f *os.File) (git.Stat, error) {
 	var st unix.Stat_t
 	err := unix.Fstat(int(f.Fd()), &st)

@@ -11,10 +11,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// odd is the mode of a file that git cannot keep.
+// odd is the mode of a file that git cannot store.
 const odd = 1
 
-// errNoDir says that there is no directory, or something else in its place.
+// errNoDir is returned if a path is not a directory.
 var errNoDir = errors.New("no directory")
 
 type dir struct{ path string }
@@ -59,7 +59,7 @@ func lstat(path string) (git.Stat, error) {
 	return stat(info), nil
 }
 
-// statOf returns what is compared of an open file.
+// statOf returns the compared stat fields of an open file.
 func statOf(f *os.File) (git.Stat, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -68,8 +68,8 @@ func statOf(f *os.File) (git.Stat, error) {
 	return stat(info), nil
 }
 
-// stat knows no time of change here that cannot be set back, so no file is
-// ever taken for unchanged.
+// stat has no change time on this system that programs cannot set, so no file ever counts as
+// unchanged.
 func stat(info fs.FileInfo) git.Stat {
 	return git.Stat{Changed: 1<<63 - 1, Modified: info.ModTime().UnixNano(), Size: uint32(info.Size()), Mode: mode(info.Mode())}
 }

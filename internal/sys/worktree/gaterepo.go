@@ -9,22 +9,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// gateRepo is what the git directory is at that a tree shows to who judges it. The zero
-// judged is at nothing.
+// gateRepo is the state of the git directory that gates see in a tree. The zero gateRepo is not
+// set up.
 type gateRepo struct {
 	of    git.Mirror
-	users int // who look at it now
+	users int // current users
 }
 
-// gateRepoLink leads from the files to it. The agent's own git directory would tell what
-// the agent wants: it may have written there.
+// gateRepoLink is the content of the .git file that points to it. The agent's own git directory is
+// not trustworthy for gates: the agent may have written there.
 const gateRepoLink = "gitdir: ../judged\n"
 
-// ExposeGateRepo lets those who judge the files, which are those of a tree, find a git
-// directory whose HEAD is a commit of exactly that tree, on top of what the attempt
-// started from, on its branch, with the user's names. It returns what a sandbox must
-// let them read, and no more; done lets the agent's own git be found again. Nobody
-// else may use that meanwhile.
+// ExposeGateRepo replaces the agent's git directory for gates, while the files are those of a
+// tree: HEAD is a commit of exactly that tree, on top of the attempt's base, on its branch, with
+// the user's refs. It returns the paths that a sandbox must make readable; done restores the
+// agent's own git directory. No other process may use that meanwhile.
 func (t *Tree) ExposeGateRepo(ctx context.Context, tree string) (reads []string, done func() error, err error) {
 	names, err := t.s.Names(ctx)
 	if err != nil {
@@ -57,7 +56,7 @@ func (t *Tree) ExposeGateRepo(ctx context.Context, tree string) (reads []string,
 	}, nil
 }
 
-// startIndex is an index that knows the files that the tree began with.
+// startIndex returns the path of an index for the files with which the tree started.
 func (t *Tree) startIndex() string {
 	if t.lower != "" {
 		return t.s.shelf.path(t.lower, "index")
@@ -65,8 +64,8 @@ func (t *Tree) startIndex() string {
 	return filepath.Join(t.home, "index")
 }
 
-// update makes the git directory that of a mirror, where it is not. The first time it
-// begins with an index that knows the files, or most of them.
+// update updates the git directory to a mirror, if it differs. The first time it starts from an
+// index with most of the files.
 func (j *gateRepo) update(ctx context.Context, m git.Mirror, index string) error {
 	if j.of.Equal(m) {
 		return m.RefreshIndex(ctx)
@@ -88,10 +87,9 @@ func (j *gateRepo) update(ctx context.Context, m git.Mirror, index string) error
 	return m.RefreshIndex(ctx)
 }
 
-// standInCommit returns a commit of exactly a tree: the base itself, where that is its tree,
-// or one on top of it. The same arguments make the same commit. In the place of a base
-// that is the commit of a bare tree, which nobody has a history of, is what the user
-// had checked out.
+// standInCommit returns a commit of exactly a tree: the base itself, if it has that tree, or one
+// on top of it. Equal arguments create the same commit. If the base is the commit of a bare tree,
+// without history, the user's checked-out commit is used instead.
 func (s *Store) standInCommit(ctx context.Context, base, tree string) (string, error) {
 	if _, data, err := s.objects.Read(ctx, base); err == nil && strings.HasSuffix(string(data), "\n\n"+bareTree+"\n") {
 		base = s.Head()

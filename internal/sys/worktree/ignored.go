@@ -12,26 +12,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// IgnoreRule is the line of an ignore file that leaves a path out of every
-// snapshot.
+// IgnoreRule is a line of an ignore file that excludes a path from every snapshot.
 type IgnoreRule struct {
-	File    string // relative to the tree, .git/info/exclude, or how people call their own
+	File    string // relative to the tree, .git/info/exclude, or the common name of the user's own
 	Line    int
 	Pattern string
-	Own     bool // it is the user's, and no part of the tree
+	Own     bool // it belongs to the user, not to the tree
 }
 
-// String names the rule for people.
+// String describes the rule for people.
 func (r IgnoreRule) String() string { return fmt.Sprintf("%s:%d (%s)", r.File, r.Line, r.Pattern) }
 
-// forcedPaths are paths that the user's own rules do not leave out. It may be used
-// from many goroutines.
+// forcedPaths are paths that the user's own rules do not exclude. It may be used by many
+// goroutines.
 type forcedPaths struct {
 	mu    sync.Mutex // guards paths
 	paths map[string]bool
 }
 
-// has reports whether a path, or one below it, is kept.
+// has reports whether a path, or one below it, is included.
 func (k *forcedPaths) has(p string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -46,10 +45,9 @@ func (k *forcedPaths) has(p string) bool {
 	return false
 }
 
-// ForceInclude makes a file that an agent means to write part of the tree, whatever the
-// ignore files of the user say that are no part of the repository: these are about
-// what tools leave behind on a machine. It is forgotten with the process, but a
-// snapshot that has the file keeps it.
+// ForceInclude includes a file that an agent intends to write, even if the user's ignore files
+// outside of the repository exclude it: those are about leftovers of tools on a machine. The
+// setting is lost with the process, but later snapshots keep the file once one has it.
 func (t *Tree) ForceInclude(name string) {
 	t.kept.mu.Lock()
 	if t.kept.paths == nil {
@@ -58,13 +56,12 @@ func (t *Tree) ForceInclude(name string) {
 	t.kept.paths[name] = true
 	t.kept.mu.Unlock()
 	t.mu.Lock()
-	t.known.Forget() // it may have been seen, and left out
+	t.known.Forget() // it may have been scanned and excluded
 	t.mu.Unlock()
 }
 
-// IgnoreRules returns the rules that leave out the paths among these which are not
-// tracked at the start of the attempt. A path that ends in a slash is taken for a
-// directory.
+// IgnoreRules returns the rules that exclude the paths among these that are not tracked at the
+// start of the attempt. A path that ends in a slash counts as a directory.
 func (t *Tree) IgnoreRules(ctx context.Context, paths []string) (map[string]IgnoreRule, error) {
 	t.mu.Lock()
 	ground, err := t.startState()
@@ -81,18 +78,18 @@ func (t *Tree) IgnoreRules(ctx context.Context, paths []string) (map[string]Igno
 	return t.checkIgnore(ctx, open)
 }
 
-// checkIgnore asks git which rules leave paths out. Git gets no index, so that it
-// takes no directory for a submodule.
+// checkIgnore asks git for the rules that exclude paths. Git gets no index, so that it does not
+// mistake a directory for a submodule.
 func (t *Tree) checkIgnore(ctx context.Context, paths []string) (map[string]IgnoreRule, error) {
 	var in strings.Builder
 	asked := map[string]string{}
 	for _, p := range paths {
 		name := p
 		if strings.HasSuffix(p, "/") {
-			name += "file" // git takes what is not there for a file
+			name += "file" // git assumes that a missing path is a file
 		}
 		asked["./"+name] = p
-		in.WriteString("./" + name + "\x00") // a name that begins with a colon is a name
+		in.WriteString("./" + name + "\x00") // so that a leading colon has no special meaning
 	}
 	if len(asked) == 0 {
 		return nil, nil
@@ -109,16 +106,16 @@ func (t *Tree) checkIgnore(ctx context.Context, paths []string) (map[string]Igno
 	return parseRules(out, own, asked), nil
 }
 
-// parseRules reads what git check-ignore says: for each path four fields, the
-// file, the line, the pattern and the path.
+// parseRules parses the output of git check-ignore: for each path four fields, the file, the line,
+// the pattern and the path.
 func parseRules(out, own string, asked map[string]string) map[string]IgnoreRule {
 	all := map[string]IgnoreRule{}
 	fields := strings.Split(out, "\x00")
 	for ; len(fields) >= 4; fields = fields[4:] {
 		r := IgnoreRule{File: strings.TrimPrefix(fields[0], "./"), Pattern: fields[2]}
-		r.Line, _ = strconv.Atoi(fields[1]) // 0 for what has no line
+		r.Line, _ = strconv.Atoi(fields[1]) // 0 if there is no line
 		if strings.HasPrefix(r.Pattern, "!") {
-			continue // it brings the path back
+			continue // it includes the path again
 		}
 		switch {
 		case r.File == own:

@@ -18,10 +18,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// PlaceLFS puts the content of files that git LFS keeps in the place of their pointers in the
-// work tree of r, as far as the store of r has it, and lets the index say that they are
-// unchanged; size is the length of object names in bytes. The files must be as the index says,
-// which may be of some of them. No program runs.
+// PlaceLFS replaces LFS pointers in the work tree of r by their content, as far as the LFS store
+// of r has it, and marks the files as unchanged in the index; size is the length of object names
+// in bytes. The files must match the index, which may be that of some files only. No program of
+// git LFS runs.
 func PlaceLFS(ctx context.Context, r git.Repo, size int) error {
 	if r.LFS.IsEmpty() {
 		return nil
@@ -49,7 +49,7 @@ func PlaceLFS(ctx context.Context, r git.Repo, size int) error {
 	return disk.Write(r.Index, data)
 }
 
-// placeLFS is PlaceLFS that writes no index, and returns the entries that change.
+// placeLFS is PlaceLFS without writing the index; it returns the changed entries.
 func placeLFS(ctx context.Context, r git.Repo, index git.Index) (placed git.Index, err error) {
 	if r.LFS.IsEmpty() {
 		return placed, nil
@@ -87,8 +87,7 @@ func placeLFS(ctx context.Context, r git.Repo, index git.Index) (placed git.Inde
 	return placed, nil
 }
 
-// pointerAt returns the pointer that a file holds, with its text, if it is the one that the entry
-// names.
+// pointerAt returns the pointer in a file, with its text, if it is the one of the index entry.
 func pointerAt(root *os.Root, e git.Entry) (text string, p git.LFSPointer, ok bool) {
 	info, err := root.Lstat(e.Path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() >= git.MaxLFSPointer {
@@ -102,9 +101,10 @@ func pointerAt(root *os.Root, e git.Entry) (text string, p git.LFSPointer, ok bo
 	return string(data), p, ok
 }
 
-// placeContent overwrites the text of a pointer with its content, if that is there, whole, and not too big.
-// The file has a time that follows from the content, long ago: so git takes it for unchanged
-// wherever it stands again, and never for written at the moment at which an index was.
+// placeContent overwrites the text of a pointer with its content, if that is available, complete,
+// and within the size limit. The file gets an old modification time that is derived from the
+// content, so that git always recognizes it as unchanged, and never as modified in the second in
+// which the index was written.
 func placeContent(root *os.Root, from git.LFSStore, name, text string, p git.LFSPointer) (ok bool, err error) {
 	if p.Size > git.MaxLFSFile || p.Size == 0 || !from.Has(p) {
 		return false, nil
@@ -126,14 +126,14 @@ func placeContent(root *os.Root, from git.LFSStore, name, text string, p git.LFS
 	return true, root.Chtimes(name, at, at)
 }
 
-// contentTime is the time of files that hold a content: between 2001 and 2010, and another one
-// for another content.
+// contentTime returns the time of files with a content: between 2001 and 2010, and different for
+// other contents.
 func contentTime(p git.LFSPointer) time.Time {
-	n, _ := strconv.ParseInt(p.Hash[:7], 16, 64) // it is a hash
+	n, _ := strconv.ParseInt(p.Hash[:7], 16, 64) // cannot fail for a hash
 	return time.Unix(1_000_000_000+n, 0)
 }
 
-// storeLFS stores those of the files that git LFS keeps, as pointers, and returns the others.
+// storeLFS stores the LFS files among the paths as pointers, and returns the others.
 func (t *Tree) storeLFS(ctx context.Context, paths []string, files map[string]fileState) (rest []string, err error) {
 	if !t.attrs || len(paths) == 0 {
 		return paths, nil
@@ -149,7 +149,7 @@ func (t *Tree) storeLFS(ctx context.Context, paths []string, files map[string]fi
 		}
 		f, done, err := t.storePointer(ctx, p)
 		if _, gone := os.Lstat(filepath.Join(t.Dir, p)); err != nil && errors.Is(gone, fs.ErrNotExist) {
-			continue // the next look finds it gone
+			continue // the next scan finds that it is gone
 		}
 		if err != nil {
 			return nil, disk.WrapError("keep "+p, err)
@@ -163,10 +163,10 @@ func (t *Tree) storeLFS(ctx context.Context, paths []string, files map[string]fi
 	return rest, nil
 }
 
-// storePointer stores the pointer to what a file holds: the one that the last snapshot has of
-// it, where that is the same content. A file that is a pointer already stays one, and gets its
-// content back where the agent's git had put the pointer there. What was committed as it is, in
-// spite of the attribute, is so as long as it does not change.
+// storePointer stores the pointer for a file's content: the same one as in the last snapshot, if
+// the content is the same. A file that is a pointer already remains one, and gets its content back
+// if the agent's git had replaced it by the pointer. A file that was committed as it is, in spite
+// of the attribute, is so until it changes.
 func (t *Tree) storePointer(ctx context.Context, p string) (f fileState, done bool, err error) {
 	in, st, err := openFile(filepath.Join(t.Dir, p))
 	if err != nil || in == nil {
@@ -191,7 +191,7 @@ func (t *Tree) storePointer(ctx context.Context, p string) (f fileState, done bo
 	}
 	if was != "" {
 		if same, err := t.isBlob(ctx, p, was, now.Size); same || err != nil {
-			return f, false, err // stored as all others are
+			return f, false, err // store it like all other files
 		}
 	}
 	if !t.s.git.LFS.Has(now) {
@@ -206,8 +206,7 @@ func (t *Tree) storePointer(ctx context.Context, p string) (f fileState, done bo
 	return f, true, err
 }
 
-// keepPointer stores a file that is a pointer, or empty, as it is. Any other is read from its
-// begin after it.
+// keepPointer stores a file that is a pointer, or empty, unchanged. Otherwise it rewinds the file.
 func (t *Tree) keepPointer(p string, in *os.File, was string, f *fileState) (done bool, err error) {
 	text, err := io.ReadAll(io.LimitReader(in, git.MaxLFSPointer))
 	if err != nil {
@@ -224,7 +223,7 @@ func (t *Tree) keepPointer(p string, in *os.File, was string, f *fileState) (don
 	return true, err
 }
 
-// openFile opens a regular file, with its stat; nil for what is none.
+// openFile opens a regular file, with its stat; it returns nil for any other file.
 func openFile(name string) (*os.File, git.Stat, error) {
 	st, err := lstat(name)
 	if err != nil || st.Mode != git.ModeFile && st.Mode != git.ModeExec {
@@ -246,8 +245,8 @@ func openFile(name string) (*os.File, git.Stat, error) {
 	return f, st, nil
 }
 
-// committed returns the object that the last snapshot has of a file, and its text where that is
-// as short as a pointer.
+// committed returns a file's object in the last snapshot, and its text if that is as short as a
+// pointer.
 func (t *Tree) committed(ctx context.Context, p string) (id, text string, err error) {
 	node, err := t.s.objects.Lookup(ctx, t.tree, p)
 	if err != nil || node.Mode != git.ModeFile && node.Mode != git.ModeExec {
@@ -260,7 +259,7 @@ func (t *Tree) committed(ctx context.Context, p string) (id, text string, err er
 	return node.ID, text, err
 }
 
-// isBlob reports whether a file, of that size, is byte for byte an object.
+// isBlob reports whether a file of that size is identical to an object.
 func (t *Tree) isBlob(ctx context.Context, p, id string, size int64) (bool, error) {
 	length, err := t.s.git.Line(ctx, "cat-file", "-s", id)
 	if err != nil || length != strconv.FormatInt(size, 10) {
@@ -270,8 +269,9 @@ func (t *Tree) isBlob(ctx context.Context, p, id string, size int64) (bool, erro
 	return out == id, err
 }
 
-// placeAgain puts the content of a pointer in place that is as the last snapshot has it. Meanwhile a note beside
-// the tree has the pointer, so that part of a content is never taken for what an agent wrote.
+// placeAgain restores the content in a file that is the pointer of the last snapshot. Meanwhile
+// the pointer is recorded beside the tree, so that a partial content is never mistaken for the
+// agent's work.
 func (t *Tree) placeAgain(p, text string, pointer git.LFSPointer, f *fileState) error {
 	root, err := os.OpenRoot(t.Dir)
 	if err != nil {
@@ -291,10 +291,10 @@ func (t *Tree) placeAgain(p, text string, pointer git.LFSPointer, f *fileState) 
 	return os.Remove(t.placing())
 }
 
-// placing names the note of [Tree.placeAgain].
+// placing returns the path of the record of [Tree.placeAgain].
 func (t *Tree) placing() string { return filepath.Join(t.home, "placing") }
 
-// unplace writes the pointer again where a process died while it put the content in its place.
+// unplace restores the pointer if a process died while it replaced the pointer by its content.
 func (t *Tree) unplace() error {
 	data, err := os.ReadFile(t.placing())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -317,7 +317,7 @@ func (t *Tree) unplace() error {
 	return disk.WrapError("put content in place", os.Remove(t.placing()))
 }
 
-// ageContent gives a file that was touched, and holds what it held, its time back.
+// ageContent restores the time of a file that was touched but has the same content.
 func (t *Tree) ageContent(p string, pointer git.LFSPointer, f *fileState) error {
 	at := contentTime(pointer)
 	if f.Stat.Modified == at.UnixNano() {
@@ -335,8 +335,8 @@ func (t *Tree) ageContent(p string, pointer git.LFSPointer, f *fileState) error 
 	return err
 }
 
-// placeLate puts content in place that was not there when the files were made which the tree is
-// mounted over. It returns what it changed as changes of files that stay what they are.
+// placeLate adds LFS content that was not available when the shared files of the overlay were
+// made. It returns the changed files as changes of files that remain the same.
 func (t *Tree) placeLate(ctx context.Context, dir string, low checkoutState) ([]Change, git.Index, error) {
 	if !low.Attributes {
 		return nil, nil, nil
@@ -351,7 +351,7 @@ func (t *Tree) placeLate(ctx context.Context, dir string, low checkoutState) ([]
 	return changes, late, err
 }
 
-// byPath sorts the entries of an index.
+// byPath sorts the entries of an index by path.
 func byPath(x git.Index) git.Index {
 	slices.SortStableFunc(x, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
 	return x

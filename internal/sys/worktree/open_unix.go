@@ -4,5 +4,5 @@ package worktree
 
 import "syscall"
 
-// noFollow opens no link, and waits for nobody at a pipe.
+// noFollow are flags that open no link, and do not wait for the other end of a pipe.
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK

@@ -10,8 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Reset makes the files those of a tree again, if they are not. Ignored files
-// stay.
+// Reset resets the files to those of a tree, if they differ. Ignored files remain.
 func (t *Tree) Reset(ctx context.Context, tree string) error {
 	_, now, err := t.Snapshot(ctx, "nexus: before a reset")
 	if err != nil || now == tree {
@@ -20,11 +19,11 @@ func (t *Tree) Reset(ctx context.Context, tree string) error {
 	return t.Restore(ctx, tree)
 }
 
-// ResetExactly makes the files those of a tree and nothing else: what is ignored
-// goes, and all else that no checkout of it has. Nothing of it comes back.
+// ResetExactly resets the files to exactly those of a tree: ignored files are deleted, too, and so
+// is everything else that a checkout of the tree does not have. It cannot be undone.
 func (t *Tree) ResetExactly(ctx context.Context, tree string) error {
 	t.mu.Lock()
-	t.known.Forget() // every name counts
+	t.known.Forget() // so that every name is scanned
 	t.mu.Unlock()
 	if err := t.Reset(ctx, tree); err != nil {
 		return err
@@ -38,7 +37,7 @@ func (t *Tree) ResetExactly(ctx context.Context, tree string) error {
 	return errors.Join(err, t.linkAgentGit())
 }
 
-// Drop removes the tree of an attempt, if there is one, as [Tree.Remove] does.
+// Drop removes the tree of an attempt, if there is one, like [Tree.Remove].
 func (s *Store) Drop(ctx context.Context, run nexus.RunID, id nexus.AttemptID) error {
 	t, err := s.newTree(run, id)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Restore makes the files those of a commit or tree, exactly. Files that the
-// tree's rules ignore stay, unless they are in the way. What the files were
-// before is pinned; the restored state becomes the last snapshot.
+// Restore makes the files exactly those of a commit or tree. Files that the tree's rules ignore
+// remain, unless they are in the way. The earlier state is pinned; the restored state becomes the
+// last snapshot.
 func (t *Tree) Restore(ctx context.Context, rev string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -24,8 +24,8 @@ func (t *Tree) Restore(ctx context.Context, rev string) error {
 	if err != nil {
 		return err
 	}
-	// Files that were ignored may not be so by the rules that come back; so
-	// it is done again until nothing is left to do.
+	// The restored ignore rules may include files that were ignored before, so this is repeated
+	// until there is nothing left to do.
 	for range restores {
 		if err := t.snapshotForRestore(ctx); err != nil {
 			return err
@@ -50,13 +50,13 @@ func (t *Tree) Restore(ctx context.Context, rev string) error {
 	}
 }
 
-// restores is how often a restore looks again.
+// restores limits the repetitions of a restore.
 const restores = 5
 
-// snapshotForRestore makes a last snapshot. Files that git cannot keep are removed: they
+// snapshotForRestore makes a last snapshot. It removes files that git cannot store, because they
 // are in no commit.
 func (t *Tree) snapshotForRestore(ctx context.Context) error {
-	t.known.Forget() // every name counts
+	t.known.Forget() // so that every name is scanned
 	found, err := t.findChanges(ctx)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (t *Tree) snapshotForRestore(ctx context.Context) error {
 			found.Odd = append(found.Odd, p)
 		}
 	}
-	for _, p := range found.Odd { // what is gone is not kept
+	for _, p := range found.Odd { // removed files are not stored
 		if err := clearFile(root, p); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (t *Tree) snapshotForRestore(ctx context.Context) error {
 	return err
 }
 
-// linkAgentGit makes the agent's own git find its git directory again, whatever is there.
+// linkAgentGit restores the link to the agent's git directory, whatever is in its place.
 func (t *Tree) linkAgentGit() error {
 	name := filepath.Join(t.Dir, ".git")
 	if err := disk.RemoveAll(name); err != nil {
@@ -94,8 +94,8 @@ func (t *Tree) linkAgentGit() error {
 	return disk.Write(name, []byte(gitFile))
 }
 
-// apply turns the files in dir, which are those of one tree, into those of
-// another. It returns what it changed, an index of what it wrote, and when.
+// apply changes the files in dir from those of one tree to those of another. It returns the
+// changes, an index of the written files, and the time.
 func (t *Tree) apply(ctx context.Context, dir, from, to string) ([]Change, git.Index, int64, error) {
 	changes, err := t.s.git.Changed(ctx, from, to)
 	if err != nil {
@@ -115,8 +115,7 @@ func (t *Tree) apply(ctx context.Context, dir, from, to string) ([]Change, git.I
 	return changes, got, now, disk.WrapError("restore the files", err)
 }
 
-// clearAway removes the files that changes remove, or that would be in the
-// way, and returns those that are to be written.
+// clearAway removes the files that the changes delete or replace, and returns the files to write.
 func clearAway(dir string, changes []Change) (git.Index, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -142,7 +141,7 @@ func clearAway(dir string, changes []Change) (git.Index, error) {
 	return want, nil
 }
 
-// writeOut has git write files, as attributes say.
+// writeOut writes files with git, as their attributes require.
 func (t *Tree) writeOut(ctx context.Context, dir string, want git.Index) (git.Index, error) {
 	byPath(want)
 	r := t.s.git
@@ -166,8 +165,8 @@ func (t *Tree) writeOut(ctx context.Context, dir string, want git.Index) (git.In
 	return git.ParseIndex(data, t.s.objects.Size())
 }
 
-// clearFile removes a file, and the directories that are empty without it. A
-// directory that holds nothing but the .git of a repository goes too.
+// clearFile removes a file, and the directories that are empty without it, including those with
+// nothing but the .git of a repository.
 func clearFile(root *os.Root, p string) error {
 	err := root.Remove(p)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !isDir(root, p) {
@@ -193,7 +192,7 @@ func isDir(root *os.Root, p string) bool {
 	return err == nil && info.IsDir()
 }
 
-// holdsOnly reports whether a directory holds one name and nothing else.
+// holdsOnly reports whether a directory has exactly one entry, with this name.
 func holdsOnly(root *os.Root, dir, name string) bool {
 	f, err := root.Open(dir)
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// checkoutState is what is known of files that were written.
+// checkoutState is the known state of written files.
 type checkoutState struct {
-	Tree       string // what was written
+	Tree       string // the written tree
 	Index      git.Index
-	Since      int64 // when; see [findChanges]
-	Attributes bool  // there is a .gitattributes, so files may differ from what is stored
+	Since      int64 // time of writing; see [survey.Since]
+	Attributes bool  // there is a .gitattributes, so files may differ from the stored objects
 }
 
-// readCheckoutState returns what an index file says about the files of a tree.
+// readCheckoutState returns the state of a tree's files from an index file.
 func readCheckoutState(file, tree string, since int64, size int) (checkoutState, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -41,16 +41,16 @@ func readCheckoutState(file, tree string, since int64, size int) (checkoutState,
 	return g, nil
 }
 
-// attributes reports whether a file says how others are stored.
+// attributes reports whether a file defines attributes of others.
 func attributes(p string) bool {
 	return strings.HasSuffix(p, ".gitattributes") && path.Base(p) == ".gitattributes"
 }
 
-// gitFile leads from the files to the git directory beside them.
+// gitFile is the content of the .git file that points to the git directory beside the files.
 const gitFile = "gitdir: ../git\n"
 
-// Checkout writes the files of a tree of r into dir, and an index for them,
-// with git's own means, and the content of what git LFS keeps. It returns the time at which the files were so.
+// Checkout writes the files of a tree of r to dir, with the content of LFS files, and an index for
+// them, using git. It returns the time at which the files had this state.
 func Checkout(ctx context.Context, r git.Repo, tree, dir, index string) (int64, error) {
 	r.Work, r.Index = dir, index
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -71,31 +71,30 @@ func Checkout(ctx context.Context, r git.Repo, tree, dir, index string) (int64, 
 	return fileClock(index + ".clock")
 }
 
-// sharedCheckouts keeps files for overlays. It may be used from many goroutines, and
-// from many processes at once.
+// sharedCheckouts stores the files for overlays. It may be used by many goroutines and processes
+// at once.
 type sharedCheckouts struct {
 	Dir  string
-	Repo git.Repo // holds the trees
+	Repo git.Repo // repository of the trees
 	Size int      // of an object name
 
 	mu      sync.Mutex               // guards grounds
-	grounds map[string]checkoutState // that were read, by tree
+	grounds map[string]checkoutState // known states, by tree
 }
 
-// farApart is how many files of a tree may differ from the files that it is
-// mounted over.
+// farApart limits the different files between a tree and the shared files below its overlay.
 const farApart = 500
 
-// candidates is how many of the files that are there are compared.
+// candidates is the number of existing checkouts that are compared.
 const candidates = 3
 
-// path is where something of a tree is: "tree", "index", or "" for all of it.
+// path returns a path of a tree's checkout: "tree", "index", or "" for its directory.
 func (s *sharedCheckouts) path(tree, name string) string {
 	return filepath.Join(s.Dir, tree, name)
 }
 
-// nearCheckout returns files to mount a tree over: its own, or some that differ
-// in little, or its own made now.
+// nearCheckout returns shared files for a tree's overlay: its own, or similar ones, or its own
+// created now.
 func (s *sharedCheckouts) nearCheckout(ctx context.Context, tree string) (checkoutState, error) {
 	var g checkoutState
 	err := disk.Lock(ctx, s.Dir+".lock", func(ctx context.Context) error {
@@ -119,8 +118,7 @@ func (s *sharedCheckouts) exactCheckout(ctx context.Context, tree string) (check
 	return g, err
 }
 
-// nearestTree returns the tree among those that are there which is near enough,
-// the newest first, or "".
+// nearestTree returns a similar tree with a checkout, preferring newer ones, or "".
 func (s *sharedCheckouts) nearestTree(ctx context.Context, tree string) (string, error) {
 	if s.isReady(tree) {
 		return tree, nil
@@ -144,7 +142,7 @@ func (s *sharedCheckouts) nearestTree(ctx context.Context, tree string) (string,
 	return "", nil
 }
 
-// all lists the trees that are there, the newest first.
+// all lists the trees with a checkout, the newest first.
 func (s *sharedCheckouts) all() ([]string, error) {
 	list, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -162,8 +160,8 @@ func (s *sharedCheckouts) all() ([]string, error) {
 	return all, nil
 }
 
-// isReady reports whether shared files are complete and were made since the
-// machine started: what a crash of the machine left is not trusted.
+// isReady reports whether shared files are complete and were created since the machine started:
+// files from before a crash of the machine are not trusted.
 func (s *sharedCheckouts) isReady(tree string) bool {
 	data, err := os.ReadFile(s.path(tree, "ready"))
 	if err != nil {
@@ -173,8 +171,7 @@ func (s *sharedCheckouts) isReady(tree string) bool {
 	return ok && boot == bootID()
 }
 
-// ensureCheckout writes the files of a tree where overlays find them, if they are
-// not there.
+// ensureCheckout writes the shared files of a tree if they are missing.
 func (s *sharedCheckouts) ensureCheckout(ctx context.Context, tree string) (checkoutState, error) {
 	if s.isReady(tree) {
 		return s.State(tree)
@@ -194,7 +191,7 @@ func (s *sharedCheckouts) ensureCheckout(ctx context.Context, tree string) (chec
 	return s.State(tree)
 }
 
-// State returns what is known of shared files. It is read once.
+// State returns the state of shared files. It is read only once.
 func (s *sharedCheckouts) State(tree string) (checkoutState, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +218,7 @@ func (s *sharedCheckouts) State(tree string) (checkoutState, error) {
 	return g, nil
 }
 
-// bootID changes when the machine starts.
+// bootID returns an ID that changes when the machine is restarted.
 func bootID() string {
 	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -230,7 +227,7 @@ func bootID() string {
 	return strings.TrimSpace(string(data))
 }
 
-// forget forgets a tree whose files are being removed.
+// forget drops the state of a tree whose files are being removed.
 func (s *sharedCheckouts) forget(tree string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

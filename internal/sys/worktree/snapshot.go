@@ -17,12 +17,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Snapshot keeps the files as they are as a commit on top of the last one,
-// and pins it. If they are as the last snapshot has them, it is returned.
+// Snapshot commits the current files on top of the last snapshot, and pins the commit. If nothing
+// changed, it returns the last snapshot.
 //
-// Files that the tree's own rules ignore are left out, as are sockets and
-// pipes. The files of a repository within the tree are kept as files; its
-// .git is not. A file that git refuses to keep under its name is an error.
+// Files that the tree's own rules ignore are left out, as are sockets and pipes. The files of a
+// repository within the tree are included as files, without its .git. A file whose name git
+// refuses is an error.
 func (t *Tree) Snapshot(ctx context.Context, message string) (commit, tree string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -35,21 +35,21 @@ func (t *Tree) snapshot(ctx context.Context, message string) (commit, tree strin
 		commit, tree, err = t.commitChanges(ctx, message, found)
 	}
 	if err != nil {
-		t.known.Forget() // or what was found now would not be found again
+		t.known.Forget() // otherwise these changes would not be found again
 	}
 	return commit, tree, err
 }
 
-// findChanges finds what changed.
+// findChanges returns the changes since the last snapshot.
 func (t *Tree) findChanges(ctx context.Context) (foundChanges, error) {
-	if err := t.remount(ctx); err != nil { // unmounted, it would look empty
+	if err := t.remount(ctx); err != nil { // an unmounted tree would look empty
 		return foundChanges{}, err
 	}
 	is, err := t.s.objects.ReadRef(Pin(t.Run, t.ID))
 	if err != nil {
 		return foundChanges{}, err
 	}
-	if is != t.last { // somebody else made a snapshot
+	if is != t.last { // another process made a snapshot
 		if err := t.reload(ctx); err != nil {
 			return foundChanges{}, err
 		}
@@ -75,9 +75,8 @@ func (t *Tree) newSurvey() (survey, error) {
 	return look, err
 }
 
-// Ignored returns which paths the rules of the tree, and of its user, leave out.
-// What was meant to be there is left out by the tree's own rules alone; see
-// [Tree.ForceInclude].
+// Ignored returns the paths that the rules of the tree, or of the user, exclude. For forced paths,
+// only the tree's own rules count; see [Tree.ForceInclude].
 func (t *Tree) Ignored(ctx context.Context, paths []string) (map[string]bool, error) {
 	rules, err := t.checkIgnore(ctx, paths)
 	all := map[string]bool{}
@@ -89,15 +88,15 @@ func (t *Tree) Ignored(ctx context.Context, paths []string) (map[string]bool, er
 	return all, err
 }
 
-// repo is the private clone pointed at the files, with an index of its own
-// in the tree's home.
+// repo returns the private clone with the tree's files as work tree, and an index in the tree's
+// home.
 func (t *Tree) repo(index string) git.Repo {
 	r := t.s.git
 	r.Work, r.Index = t.Dir, filepath.Join(t.home, index)
 	return r
 }
 
-// commitChanges makes a commit of what was found, unless it comes to the same.
+// commitChanges commits the changes, unless the result is the same tree.
 func (t *Tree) commitChanges(ctx context.Context, message string, found foundChanges) (commit, tree string, err error) {
 	files, err := t.store(ctx, found.Changed)
 	if err != nil {
@@ -128,7 +127,7 @@ func (t *Tree) commitChanges(ctx context.Context, message string, found foundCha
 	return t.last, t.tree, nil
 }
 
-// rememberFiles takes over what was found into what is known.
+// rememberFiles stores the states of the found files.
 func (t *Tree) rememberFiles(found foundChanges, files map[string]fileState) {
 	for _, p := range found.Gone {
 		t.known.Set(p, fileState{}, found.Now)
@@ -138,7 +137,7 @@ func (t *Tree) rememberFiles(found foundChanges, files map[string]fileState) {
 	}
 }
 
-// advance puts a commit of a tree on top of the last one.
+// advance commits a tree on top of the last snapshot.
 func (t *Tree) advance(ctx context.Context, tree, message string) error {
 	at, err := t.s.date(ctx, t.last)
 	if err != nil {
@@ -158,14 +157,14 @@ func (t *Tree) advance(ctx context.Context, tree, message string) error {
 	return nil
 }
 
-// large is the size from which git stores a file, piece by piece.
+// large is the size from which git itself stores a file, piece by piece.
 const large = 32 << 20
 
-// store stores the content of files. One that vanished is left out.
+// store stores the content of files. A file that disappeared is skipped.
 func (t *Tree) store(ctx context.Context, paths []string) (map[string]fileState, error) {
 	files := map[string]fileState{}
 	var rest []string
-	t.attrs = t.attrs || slices.ContainsFunc(paths, attributes) // of all of them, whatever their order
+	t.attrs = t.attrs || slices.ContainsFunc(paths, attributes) // before all files, whatever their order
 	paths, err := t.storeLFS(ctx, paths, files)
 	if err != nil {
 		return nil, err
@@ -173,7 +172,7 @@ func (t *Tree) store(ctx context.Context, paths []string) (map[string]fileState,
 	for _, p := range paths {
 		f, done, err := t.storeFile(p)
 		if _, gone := os.Lstat(filepath.Join(t.Dir, p)); err != nil && errors.Is(gone, fs.ErrNotExist) {
-			continue // the next look finds it gone
+			continue // the next scan finds that it is gone
 		}
 		if err != nil {
 			return nil, disk.WrapError("keep "+p, err)
@@ -190,7 +189,7 @@ func (t *Tree) store(ctx context.Context, paths []string) (map[string]fileState,
 	return files, t.storeByGit(ctx, rest, files)
 }
 
-// storeFile stores one file, unless only git knows how.
+// storeFile stores one file, unless its attributes require git.
 func (t *Tree) storeFile(p string) (f fileState, done bool, err error) {
 	name := filepath.Join(t.Dir, p)
 	info, err := os.Lstat(name)
@@ -241,9 +240,8 @@ func readFile(name string) ([]byte, git.Stat, error) {
 	return data, st, err
 }
 
-// storeByGit stores files as git does it where attributes say how: line ends,
-// encodings. Where the attributes ask for the impossible, the files are kept
-// as they are.
+// storeByGit stores files with git, because of attributes for line ends or encodings. If the
+// attributes are impossible to apply, the files are stored unchanged.
 func (t *Tree) storeByGit(ctx context.Context, paths []string, files map[string]fileState) error {
 	was, err := t.snapshotEntries(ctx, paths)
 	if err != nil {
@@ -266,8 +264,8 @@ func (t *Tree) storeByGit(ctx context.Context, paths []string, files map[string]
 	return nil
 }
 
-// snapshotEntries returns what the last snapshot has of files. Git keeps line ends as
-// they are where they always were so, so it is shown that.
+// snapshotEntries returns the entries of files in the last snapshot. Git keeps line ends that were
+// always committed as they are, so it needs these entries.
 func (t *Tree) snapshotEntries(ctx context.Context, paths []string) (git.Index, error) {
 	var was git.Index
 	for _, p := range paths { // sorted
@@ -283,7 +281,7 @@ func (t *Tree) snapshotEntries(ctx context.Context, paths []string) (git.Index, 
 	return was, nil
 }
 
-// updateIndex has git store files, and returns the index that says how.
+// updateIndex stores files with git, and returns the resulting index.
 func (t *Tree) updateIndex(ctx context.Context, paths []string, was git.Index) (git.Index, error) {
 	r, size := t.repo("mini"), t.s.objects.Size()
 	data, err := was.Bytes(size)
@@ -303,7 +301,7 @@ func (t *Tree) updateIndex(ctx context.Context, paths []string, was git.Index) (
 	return git.ParseIndex(data, size)
 }
 
-// storeRaw has git store files byte for byte.
+// storeRaw stores files with git, byte for byte.
 func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]fileState) error {
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 	var in strings.Builder
@@ -332,7 +330,7 @@ func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]fi
 	return nil
 }
 
-// snapshotError says that the files cannot be made a commit of.
+// snapshotError returns the error for files that cannot be committed.
 func snapshotError(cause error) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: "the files cannot be kept",

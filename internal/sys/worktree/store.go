@@ -1,20 +1,19 @@
-// Package worktree gives every attempt a tree of its own, keeps each change
-// of it as a commit, and carries finished commits back.
+// Package worktree gives every attempt a tree of its own, stores its changes as commits, and
+// copies finished commits to the user's repository.
 //
-// All of it happens in a private bare clone beside the trees:
+// All of it uses a private bare clone beside the trees:
 //
 //	<dir>/repo.git                     objects, refs/nexus/..., refs/heads/nexus/...
 //	<dir>/trees/<run>/<attempt>/tree   the files, for the agent to change
 //	<dir>/trees/<run>/<attempt>/git    a git directory for the agent's own git
 //	<dir>/trees/<run>/<attempt>/tmp    scratch space
-//	<dir>/lower/<tree>                 files that overlays are mounted over
-//	<dir>/lfs/objects                  content for git LFS that agents made
-//	<dir>/shown/<rules>                objects that agents may see, where something is hidden from them
-//	<dir>/trash                        what is being deleted
+//	<dir>/lower/<tree>                 shared files below overlays
+//	<dir>/lfs/objects                  LFS content from agents
+//	<dir>/shown/<rules>                objects that agents may see, if some are hidden
+//	<dir>/trash                        directories being deleted
 //
-// What is in a tree was written by somebody else. Git is never run so that it
-// would look into a .git of the tree; the agent's git directory is written
-// here once and never read again.
+// The files in a tree are untrusted. Git is never run in a way that reads a .git of the tree; the
+// agent's git directory is written here once and never read again.
 package worktree
 
 import (
@@ -37,14 +36,14 @@ type Change = git.Change
 // MergeResult is the result of a merge.
 type MergeResult = git.MergeResult
 
-// Store is the private clone of one repository with the trees made from it.
-// It may be used from many goroutines, and from many processes at once.
+// Store has the private clone of one repository with the trees made from it. It may be used by
+// many goroutines and processes at once.
 type Store struct {
 	*git.Clone
-	Now func() time.Time // dates of snapshots; nil counts seconds from the base
-	Way FillMethod       // how files are made; zero is the fastest way there is
+	Now func() time.Time // time for the dates of snapshots; nil counts seconds from the base
+	Way FillMethod       // method of creating files; zero is the fastest possible one
 
-	Hides HiddenFiles // what agents' own git does not show them; zero shows all
+	Hides HiddenFiles // files that agents' own git does not show; zero shows all
 
 	dir     string // absolute, without links
 	git     git.Repo
@@ -55,14 +54,14 @@ type Store struct {
 	probed  FillMethod
 
 	mu     sync.Mutex           // guards mounts and runs
-	mounts map[string]bool      // directories in use here, below which something is mounted
-	runs   map[nexus.RunID]bool // that had trees made here
+	mounts map[string]bool      // directories with mounts that this process uses
+	runs   map[nexus.RunID]bool // runs with trees made by this process
 
-	deleting sync.WaitGroup // removals going on
+	deleting sync.WaitGroup // running deletions
 }
 
-// Open makes the private clone of user under dir, or brings it up to date
-// with what is checked out there.
+// Open creates the private clone of user under dir, or updates it to the commit that is checked
+// out there.
 func Open(ctx context.Context, user git.Repo, dir string) (*Store, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -83,24 +82,24 @@ func Open(ctx context.Context, user git.Repo, dir string) (*Store, error) {
 	return s, nil
 }
 
-// Close unmounts the trees that were in use here, and waits until what was
-// removed is deleted. A tree outlives that: [Store.Add] mounts it again.
+// Close unmounts the trees that this process used, and waits until removed directories are
+// deleted. A tree survives that: [Store.Add] mounts it again.
 func (s *Store) Close() error {
 	s.deleting.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs error
 	for dir := range s.mounts {
-		errs = errors.Join(errs, disk.WrapError("unmount a worktree", overlay.Clear(dir))) // with what was lent to it
+		errs = errors.Join(errs, disk.WrapError("unmount a worktree", overlay.Clear(dir))) // including installed dependencies
 	}
 	s.mounts = nil
 	for run := range s.runs {
-		_ = os.Remove(filepath.Join(s.dir, "trees", string(run))) // where none of its trees is left
+		_ = os.Remove(filepath.Join(s.dir, "trees", string(run))) // only if it is empty
 	}
 	return errors.Join(errs, s.Clone.Close())
 }
 
-// noteMount notes that what is mounted below a directory is in use here.
+// noteMount records that this process uses the mounts below a directory.
 func (s *Store) noteMount(dir string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +109,7 @@ func (s *Store) noteMount(dir string) {
 	s.mounts[dir] = true
 }
 
-// fillMethod chooses how files are made.
+// fillMethod returns the method of creating files.
 func (s *Store) fillMethod() FillMethod {
 	if s.Way != AnyMethod {
 		return s.Way
@@ -124,12 +123,12 @@ func (s *Store) fillMethod() FillMethod {
 	return s.probed
 }
 
-// treesLock is held shared while a tree is made, and alone by a sweep.
+// treesLock returns the lock that is shared while a tree is made, and exclusive during a sweep.
 func (s *Store) treesLock() string { return filepath.Join(s.dir, locked) }
 
 const locked = "trees.lock"
 
-// withTreeLock runs do when nobody sweeps and nobody else makes the same tree.
+// withTreeLock runs do while no sweep runs and nobody else makes the same tree.
 func (s *Store) withTreeLock(ctx context.Context, run nexus.RunID, id nexus.AttemptID, do func(context.Context) error) error {
 	s.mu.Lock()
 	if s.runs == nil {
@@ -141,14 +140,13 @@ func (s *Store) withTreeLock(ctx context.Context, run nexus.RunID, id nexus.Atte
 	return disk.LockShared(ctx, s.treesLock(), func(ctx context.Context) error { return disk.Lock(ctx, mine, do) })
 }
 
-// discard unmounts what is below dir, renames it into the trash, and deletes
-// it in the background.
+// discard unmounts everything below dir, moves dir to the trash, and deletes it in the background.
 func (s *Store) discard(dir string) error {
 	if err := overlay.Clear(dir); err != nil {
 		return disk.WrapError("remove a worktree", err)
 	}
 	trash := filepath.Join(s.dir, "trash")
-	if filepath.Dir(dir) == trash { // a killed process did not get to it
+	if filepath.Dir(dir) == trash { // leftover of a killed process
 		s.deleting.Go(func() { _ = disk.RemoveAll(dir) })
 		return nil
 	}
@@ -163,6 +161,6 @@ func (s *Store) discard(dir string) error {
 		_ = os.Remove(to) // it is empty
 		return disk.WrapError("remove a worktree", err)
 	}
-	s.deleting.Go(func() { _ = disk.RemoveAll(to) }) // what stays is swept
+	s.deleting.Go(func() { _ = disk.RemoveAll(to) }) // leftovers are removed by a sweep
 	return nil
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// strip removes what the last look, which was the first since [scanCache.Forget],
-// left out: what is ignored, files that git cannot keep, the .git of
-// repositories within, and directories without files. The empty place of
-// another repository's commit stays, and so does the .git of the tree itself.
+// strip removes everything that the last scan, which was the first since [scanCache.Forget],
+// excluded: ignored files, files that git cannot store, the .git of repositories within, and
+// directories without files. The empty directory of a submodule remains, and so does the .git of
+// the tree itself.
 func (t survey) strip(k *scanCache) error {
 	for p := range k.ignored {
 		if err := k.stripAround(t.Dir, p); err != nil {
@@ -27,7 +27,7 @@ func (t survey) strip(k *scanCache) error {
 	}
 	var dirs []string
 	err := filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
-		p, _ := filepath.Rel(from, name) // newTree is below from
+		p, _ := filepath.Rel(from, name) // name is below from
 		switch {
 		case err != nil || p == "." || p == dotGit:
 			return err
@@ -45,17 +45,17 @@ func (t survey) strip(k *scanCache) error {
 				dirs = append(dirs, p)
 			}
 		case !d.Type().IsRegular() && d.Type() != fs.ModeSymlink:
-			return disk.RemoveAll(filepath.Join(t.Dir, p)) // what hides a name is not there
+			return disk.RemoveAll(filepath.Join(t.Dir, p)) // a whiteout has no file to remove
 		}
 		return nil
 	})
 	for _, p := range slices.Backward(dirs) {
-		_ = os.Remove(filepath.Join(t.Dir, p)) // one that is not empty stays
+		_ = os.Remove(filepath.Join(t.Dir, p)) // fails if it is not empty
 	}
 	return err
 }
 
-// gitlink reports whether a path is the place of another repository's commit.
+// gitlink reports whether a path is the directory of a submodule's commit.
 func (t survey) gitlink(k *scanCache, p string) bool {
 	if f, ok := k.Recent[p]; ok {
 		return f.Mode == git.ModeGitlink

@@ -12,61 +12,59 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// survey finds what changed in a tree of files since it was last looked at,
-// without reading the files that did not.
+// survey finds the changes in a tree of files since the last scan, without reading unchanged
+// files.
 //
-// It never follows a symbolic link, never looks into a .git, and takes a file
-// for unchanged only if the kernel's time of its last change is the same: a
-// time that a program cannot set back. In an overlay it walks only the upper
-// layer. Nobody may write in the tree meanwhile.
+// It never follows a symbolic link, never enters a .git, and treats a file as unchanged only if
+// the kernel's change time is the same, which programs cannot set. In an overlay it scans only the
+// upper layer. Nobody may write in the tree meanwhile.
 type survey struct {
 	Dir   string // the files; see also [SetExternalPaths]
 	Upper string // upper layer of the overlay mounted at Dir; empty without one
 	Base  git.Index
-	Since int64 // time at which the files were as Base says; later stats are not trusted
-	// Ignored reports which of the paths, which are not tracked, the tree's
-	// own rules leave out.
+	Since int64 // time at which the files were as in Base; later stats are not trusted
+	// Ignored returns those of the paths, which are not tracked, that the tree's own rules exclude.
 	Ignored func(ctx context.Context, paths []string) (map[string]bool, error)
 }
 
-// fileState is what is known of a path.
+// fileState is the known state of a path.
 type fileState struct {
-	Mode uint32   // 0: there is none
+	Mode uint32   // 0: it does not exist
 	ID   string   // object name, hex
-	Stat git.Stat // as it was when it had that content; zero: unknown
+	Stat git.Stat // at the time when it had that content; zero: unknown
 }
 
-// scanCache is what earlier looks left. The zero value knows nothing but what the
-// base says. It is not safe for concurrent use.
+// scanCache has the results of earlier scans. The zero value has only the base. It is not safe for
+// concurrent use.
 type scanCache struct {
-	Recent map[string]fileState // where the tree differs from the base
+	Recent map[string]fileState // differences between the tree and the base
 
-	spared  []string              // as of the last look
-	ignored map[string]bool       // untracked paths that the rules leave out
-	rules   map[string]git.Stat   // lists of rules that are left out themselves
-	dirs    map[string]dirListing // directories that were listed
+	spared  []string              // external paths at the last scan
+	ignored map[string]bool       // untracked paths that the rules exclude
+	rules   map[string]git.Stat   // rule files that are ignored themselves
+	dirs    map[string]dirListing // listed directories
 }
 
-// dirListing is what a directory held when it was listed.
+// dirListing is the content of a directory when it was listed.
 type dirListing struct {
 	stat git.Stat
-	kids []string // directories in it that hold nothing of the base
+	kids []string // subdirectories without files of the base
 }
 
-// foundChanges is what a look found. Paths are slash-separated, relative to the
-// root, and sorted.
+// foundChanges is the result of a scan. Paths are slash-separated, relative to the root, and
+// sorted.
 type foundChanges struct {
 	Changed []string // files and links that are new or may differ
-	Gone    []string // tracked paths where no file is now
-	Odd     []string // files that are none: sockets, pipes, devices
-	Now     int64    // time of the look, on the clock of the file system
+	Gone    []string // tracked paths without a file now
+	Odd     []string // not regular: sockets, pipes, devices
+	Now     int64    // time of the scan, on the clock of the file system
 }
 
-// Forget drops what was learnt of names that are ignored, and of directories.
+// Forget drops the cached ignored names and directories.
 func (k *scanCache) Forget() { k.ignored, k.rules, k.dirs = nil, nil, nil }
 
-// Set notes what a path held at a time. A stat from that very moment proves
-// nothing: the file may have changed again within the tick of a coarse clock.
+// Set stores the state of a path at a time. A stat from that very moment proves nothing: the file
+// may have changed again within the same tick of a coarse clock.
 func (k *scanCache) Set(p string, f fileState, now int64) {
 	if k.Recent == nil {
 		k.Recent = map[string]fileState{}
@@ -77,7 +75,7 @@ func (k *scanCache) Set(p string, f fileState, now int64) {
 	k.Recent[p] = f
 }
 
-// findChanges finds what changed.
+// findChanges scans the tree and returns the changes.
 func (t survey) findChanges(ctx context.Context, k *scanCache, now int64) (foundChanges, error) {
 	if spared := ExternalPaths(t.Dir); k.stale(t.Dir) || !slices.Equal(spared, k.spared) {
 		k.Forget()
@@ -85,7 +83,7 @@ func (t survey) findChanges(ctx context.Context, k *scanCache, now int64) (found
 	}
 	f, err := t.scanOnce(ctx, k, now)
 	if err == nil && anyRules(f.Changed, f.Gone) {
-		// What was ignored may not be so any more.
+		// Ignored paths may be included now.
 		k.Forget()
 		f, err = t.scanOnce(ctx, k, now)
 	}
@@ -104,7 +102,7 @@ func (t survey) scanOnce(ctx context.Context, k *scanCache, now int64) (foundCha
 	return s.sortedChanges(), s.err
 }
 
-// rulesName is the name of git's lists of what to ignore.
+// rulesName is the name of git's ignore files.
 const rulesName = ".gitignore"
 
 func anyRules(lists ...[]string) bool {
@@ -118,7 +116,7 @@ func anyRules(lists ...[]string) bool {
 	return false
 }
 
-// stale reports whether a list of rules that is itself ignored changed.
+// stale reports whether an ignore file that is itself ignored has changed.
 func (k *scanCache) stale(dir string) bool {
 	for p, was := range k.rules {
 		if is, err := lstat(filepath.Join(dir, p)); err != nil || is != was {
@@ -128,8 +126,7 @@ func (k *scanCache) stale(dir string) bool {
 	return false
 }
 
-// fileClock returns the time on the clock of a file's file system, by writing
-// the file.
+// fileClock returns the time on the clock of a file's file system, by writing the file.
 func fileClock(file string) (int64, error) {
 	if err := os.WriteFile(file, []byte("clock\n"), 0o600); err != nil {
 		return 0, err
@@ -138,18 +135,18 @@ func fileClock(file string) (int64, error) {
 	return st.Changed, err
 }
 
-// scan is one look under way.
+// scan is one running scan.
 type scan struct {
 	survey
 	k      *scanCache
 	now    int64
-	live   map[string]bool // directories that hold something of k.Recent
-	places chan struct{}   // one for each directory that may be walked beside others
+	live   map[string]bool // directories with entries of k.Recent
+	places chan struct{}   // one for each directory that is scanned concurrently
 	wait   sync.WaitGroup
 
-	mu                 sync.Mutex // guards what follows
+	mu                 sync.Mutex // guards the fields below
 	changed, gone, odd []string
-	fresh              []entry // untracked, rules not asked yet
+	fresh              []entry // untracked, not checked against the rules yet
 	real               map[string]bool
 	err                error
 }
@@ -159,7 +156,7 @@ type entry struct {
 	dir  bool
 }
 
-// scanAll looks at the whole tree.
+// scanAll scans the whole tree.
 func (s *scan) scanAll() {
 	s.live = map[string]bool{}
 	for p, f := range s.k.Recent {
@@ -178,7 +175,7 @@ func (s *scan) scanAll() {
 	s.wait.Wait()
 }
 
-// known returns what is known of a path.
+// known returns the known state of a path.
 func (s *scan) known(p string) (fileState, bool) {
 	if f, ok := s.k.Recent[p]; ok {
 		return f, f.Mode != 0
@@ -187,8 +184,8 @@ func (s *scan) known(p string) (fileState, bool) {
 	return s.file(e), ok
 }
 
-// file is what the base says about a path. A stat from the moment in which the
-// files were handed over proves nothing.
+// file returns the state of a path in the base. A stat from the moment in which the files were
+// written proves nothing.
 func (s *scan) file(e git.Entry) fileState {
 	f := fileState{Mode: e.Mode, Stat: e.Stat}
 	if e.Stat.Changed >= s.Since {
@@ -197,7 +194,7 @@ func (s *scan) file(e git.Entry) fileState {
 	return f
 }
 
-// checkPath looks at one path.
+// checkPath scans one path.
 func (s *scan) checkPath(p string) {
 	f, tracked := s.known(p)
 	st := git.Stat{}
@@ -210,7 +207,7 @@ func (s *scan) checkPath(p string) {
 	s.classifyPath(p, f, tracked, st)
 }
 
-// classifyPath sorts a path by what is known of it and what is there.
+// classifyPath records a path by comparing its known with its actual state.
 func (s *scan) classifyPath(p string, f fileState, tracked bool, st git.Stat) {
 	switch {
 	case tracked && f.Mode == git.ModeGitlink && st.Mode == git.ModeTree:
@@ -231,7 +228,7 @@ func (s *scan) classifyPath(p string, f fileState, tracked bool, st git.Stat) {
 	}
 }
 
-// isRealDir reports whether a path is a directory, with no link on the way.
+// isRealDir reports whether a path is a directory, without links in the path.
 func (s *scan) isRealDir(dir string) bool {
 	if dir == "." || dir == "" {
 		return true
@@ -253,9 +250,8 @@ func (s *scan) isRealDir(dir string) bool {
 	return ok
 }
 
-// gitlink looks at the place of another repository's commit. As long as
-// nothing is there but what was lent it stays; files that are put there take its
-// place.
+// gitlink scans the directory of a submodule's commit. As long as it has only external paths, the
+// commit remains; other files in it replace the commit.
 func (s *scan) gitlink(p string) {
 	if s.k.isExternal(p) {
 		return
@@ -280,7 +276,7 @@ func (s *scan) gitlink(p string) {
 	}
 }
 
-// addUntracked notes something untracked, unless it is known to be ignored.
+// addUntracked records an untracked path, unless it is known to be ignored.
 func (s *scan) addUntracked(p string, dir bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -289,8 +285,8 @@ func (s *scan) addUntracked(p string, dir bool) {
 	}
 }
 
-// applyIgnoreRules asks the rules about what was met, and continues below what they
-// leave in.
+// applyIgnoreRules checks the recorded paths against the rules, and scans below those that are not
+// ignored.
 func (s *scan) applyIgnoreRules(ctx context.Context) {
 	batch := s.fresh
 	s.fresh = nil
@@ -321,7 +317,7 @@ func (s *scan) applyIgnoreRules(ctx context.Context) {
 	s.wait.Wait()
 }
 
-// rememberIgnored remembers what the rules leave out.
+// rememberIgnored caches the ignored paths.
 func (s *scan) rememberIgnored(batch []entry, out map[string]bool) {
 	for _, e := range batch {
 		if !out[e.path] {
@@ -329,7 +325,7 @@ func (s *scan) rememberIgnored(batch []entry, out map[string]bool) {
 		}
 		s.k.ignored[e.path] = true
 		if path.Base(e.path) == rulesName {
-			st, _ := lstat(filepath.Join(s.Dir, e.path)) // one that fails is stale next time
+			st, _ := lstat(filepath.Join(s.Dir, e.path)) // after a failure it is stale next time
 			s.k.rules[e.path] = st
 		}
 	}
@@ -349,8 +345,7 @@ func (s *scan) fail(err error) {
 	s.mu.Unlock()
 }
 
-// below returns the name of the entry of dir that p is, or is in, and
-// whether it is in it.
+// below returns the name of the entry of dir that p is, or is inside of, and whether it is inside.
 func below(dir, p string) (name string, deeper bool) {
 	if dir != "" {
 		p = p[len(dir)+1:]

@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Remove pins the files as they are and puts them out of the way. They are
-// deleted in the background; see [Store.Close].
+// Remove pins the current files and moves the tree to the trash. It is deleted in the background;
+// see [Store.Close].
 func (t *Tree) Remove(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -27,11 +27,10 @@ func (t *Tree) Remove(ctx context.Context) error {
 	return t.s.discard(t.home)
 }
 
-// Sweep removes the trees that keep does not want, after pinning what they
-// hold, and everything that killed processes left: half-made trees, mounts,
-// trash, shared files that nothing stands on. It returns the directories that
-// it removed, or would remove if dry. Refs stay. A tree that cannot be pinned
-// stays too, and is named by the error.
+// Sweep removes the trees for which keep returns false, after pinning their files, and all
+// leftovers of killed processes: unfinished trees, mounts, trash, unused shared files. It returns
+// the directories that it removed, or would remove if dry. Refs remain. A tree that cannot be
+// pinned remains too, and the error names it.
 func (s *Store) Sweep(ctx context.Context, keep func(nexus.RunID, nexus.AttemptID) bool, dry bool) ([]string, error) {
 	var gone []string
 	err := disk.Lock(ctx, s.treesLock(), func(ctx context.Context) error {
@@ -55,9 +54,9 @@ func (s *Store) Sweep(ctx context.Context, keep func(nexus.RunID, nexus.AttemptI
 	return gone, err
 }
 
-// Inherit takes over what a killed process left of a run, which nobody but the
-// caller holds: its half-made trees and probes go now, and what is mounted of
-// the others goes with [Store.Close], whether they were added here or not.
+// Inherit cleans up after a killed process that had a run, which only the caller holds now:
+// unfinished trees and probes are removed immediately, and the mounts of the others by
+// [Store.Close], whether they were added by this process or not.
 func (s *Store) Inherit(ctx context.Context, run nexus.RunID) error {
 	dir := filepath.Join(s.dir, "trees", string(run))
 	s.noteMount(dir)
@@ -65,9 +64,9 @@ func (s *Store) Inherit(ctx context.Context, run nexus.RunID) error {
 	if len(half) == 0 {
 		return nil
 	}
-	return disk.Lock(ctx, s.treesLock(), func(context.Context) (errs error) { // so nobody who lives is at them
+	return disk.Lock(ctx, s.treesLock(), func(context.Context) (errs error) { // so that no running process uses them
 		for _, h := range half {
-			if err := s.discard(h); !errors.Is(err, fs.ErrNotExist) { // removed, or made whole, meanwhile
+			if err := s.discard(h); !errors.Is(err, fs.ErrNotExist) { // removed, or completed, meanwhile
 				errs = errors.Join(errs, err)
 			}
 		}
@@ -95,15 +94,14 @@ func (s *Store) sweepTrees(ctx context.Context, keep func(nexus.RunID, nexus.Att
 				err = errors.Join(err, failed)
 				continue
 			}
-			_ = os.Remove(filepath.Dir(home)) // the run's directory, if this was its last
+			_ = os.Remove(filepath.Dir(home)) // the run's directory, if this was its last tree
 		}
 		gone = append(gone, home)
 	}
 	return gone, err
 }
 
-// sweepLower removes shared files that no tree is mounted over, except for
-// the newest.
+// sweepLower removes the shared files without a mounted tree, except for the newest.
 func (s *Store) sweepLower(dry bool) ([]string, error) {
 	all, err := s.shelf.all()
 	if err != nil || len(all) == 0 {
@@ -135,7 +133,7 @@ func (s *Store) sweepLower(dry bool) ([]string, error) {
 	return gone, nil
 }
 
-// sweepRuns removes directories of runs that have no tree left.
+// sweepRuns removes the directories of runs without trees.
 func (s *Store) sweepRuns(dry bool) []string {
 	var gone []string
 	for _, run := range glob(s.dir, "trees/*") {
@@ -150,7 +148,7 @@ func (s *Store) sweepRuns(dry bool) []string {
 	return gone
 }
 
-// sweepRest removes what is nobody's: trash, probes, locks that nobody holds.
+// sweepRest removes leftovers without an owner: trash, probes, unused locks.
 func (s *Store) sweepRest(dry bool, patterns ...string) ([]string, error) {
 	var gone []string
 	for _, pattern := range patterns {
@@ -166,10 +164,9 @@ func (s *Store) sweepRest(dry bool, patterns ...string) ([]string, error) {
 	return gone, nil
 }
 
-// glob returns what in a directory, which stands for itself, has a name of a
-// pattern.
+// glob returns the paths in a directory, taken literally, whose names match a pattern.
 func glob(dir, pattern string) []string {
 	dir = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
-	all, _ := filepath.Glob(filepath.Join(dir, pattern)) // holdsOnly a pattern that is none fails
+	all, _ := filepath.Glob(filepath.Join(dir, pattern)) // fails only for an invalid pattern
 	return all
 }

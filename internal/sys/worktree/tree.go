@@ -16,38 +16,37 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Tree is one attempt's files. Its methods may be called from any goroutine;
-// they wait for each other.
+// Tree has one attempt's files. Its methods may be called from any goroutine; they are serialized.
 type Tree struct {
 	Run  nexus.RunID
 	ID   nexus.AttemptID
 	Dir  string     // the files
 	Git  string     // git directory for the agent's own git; never read here
 	Tmp  string     // scratch space
-	Base string     // commit the attempt started from
-	Way  FillMethod // how the files were made
+	Base string     // commit from which the attempt started
+	Way  FillMethod // method by which the files were created
 
 	s    *Store
-	home string      // what holds Dir, Git and Tmp
+	home string      // directory with Dir, Git and Tmp
 	kept forcedPaths // see [Tree.ForceInclude]
 
-	mu    sync.Mutex // guards what follows, and serialises changes of the files
+	mu    sync.Mutex // guards the fields below, and serializes changes of the files
 	last  string     // commit of the last snapshot, or Base
 	tree  string     // its tree
-	note  note       // what home says about the tree; it does not change
+	note  note       // record in the home; it does not change
 	lower string     // tree of the overlay's lower layer; empty without one
-	attrs bool       // some .gitattributes may say how files are stored
+	attrs bool       // some .gitattributes may affect how files are stored
 	known scanCache
 
-	judged gateRepo // what those who judge the files see of git
+	judged gateRepo // git directory for gates
 }
 
-// note is what a tree's home says about itself, in tree.json.
+// note is the record of a tree in its home, in tree.json.
 type note struct {
 	Base  string     `json:"base"`
 	Way   FillMethod `json:"way"`
-	Tree  string     `json:"tree"`            // what the index describes
-	Since int64      `json:"since"`           // when it did; see survey.Tree
+	Tree  string     `json:"tree"`            // tree that the index describes
+	Since int64      `json:"since"`           // time of that state; see survey.Since
 	Shown string     `json:"shown,omitempty"` // objects that the agent's git borrows; empty for those of the private clone
 }
 
@@ -56,17 +55,17 @@ func (n note) objects(s *Store) string {
 	return cmp.Or(n.Shown, filepath.Join(s.git.Dir, "objects"))
 }
 
-// Branch is the ref of the attempt's branch in the private clone.
+// Branch returns the ref of the attempt's branch in the private clone.
 func Branch(run nexus.RunID, id nexus.AttemptID) string {
 	return "refs/heads/nexus/" + string(run) + "/" + string(id)
 }
 
-// Pin is the ref of the attempt's last snapshot in the private clone. The
-// branch is another name for it.
+// Pin returns the ref of the attempt's last snapshot in the private clone. The branch is another
+// name for it.
 func Pin(run nexus.RunID, id nexus.AttemptID) string { return pins(run, id) + "snap" }
 
-// Round is the ref of what the n-th round of the attempt came to, from 1. Like
-// the pin it stays when the files are gone.
+// Round returns the ref of the result of the attempt's n-th round, from 1. Like the pin it remains
+// after the files are removed.
 func Round(run nexus.RunID, id nexus.AttemptID, n int) string {
 	return fmt.Sprintf("%sround-%d", pins(run, id), n)
 }
@@ -75,20 +74,20 @@ func pins(run nexus.RunID, id nexus.AttemptID) string {
 	return "refs/nexus/" + string(run) + "/" + string(id) + "/"
 }
 
-// ReadablePaths lists what a sandbox must let the agent's own git read beside the
-// files.
+// ReadablePaths lists the paths that a sandbox must make readable for the agent's own git, besides
+// the files.
 func (t *Tree) ReadablePaths() []string { return []string{t.note.objects(t.s)} }
 
-// Last returns the last snapshot and its tree: the base where there is none.
+// Last returns the last snapshot and its tree, or the base if there is no snapshot.
 func (t *Tree) Last() (commit, tree string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.last, t.tree
 }
 
-// Add makes a tree of base, which is a commit or a tree. It is idempotent: a
-// tree of that id that is there already is returned as it is, and one whose
-// files are gone but whose last snapshot is pinned comes back as it was then.
+// Add makes a tree of base, which is a commit or a tree. It is idempotent: an existing tree of
+// that ID is returned unchanged. If its files are gone but its last snapshot is pinned, the files
+// are restored from the snapshot.
 func (s *Store) Add(ctx context.Context, run nexus.RunID, id nexus.AttemptID, base string) (*Tree, error) {
 	t, err := s.newTree(run, id)
 	if err != nil {
@@ -130,11 +129,10 @@ func (t *Tree) add(ctx context.Context, base string) error {
 	return nil
 }
 
-// newPrefix begins the name of a home that is not ready. No id begins with a
-// dot.
+// newPrefix is the prefix of an unfinished home. No ID begins with a dot.
 const newPrefix = ".new-"
 
-// newTree returns the tree of an attempt with nothing known but its paths.
+// newTree returns the tree of an attempt with only its paths set.
 func (s *Store) newTree(run nexus.RunID, id nexus.AttemptID) (*Tree, error) {
 	for _, n := range []string{string(run), string(id)} {
 		if err := idOK(n); err != nil {
@@ -148,8 +146,8 @@ func (s *Store) newTree(run nexus.RunID, id nexus.AttemptID) (*Tree, error) {
 	}, nil
 }
 
-// Locate returns the directory of an attempt's files below the directory of a store,
-// and its branch; no directory where there are no files, or by that name none can be.
+// Locate returns the directory of an attempt's files below the directory of a store, and its
+// branch. The path is "" if there are no files, or if the ID is invalid.
 func Locate(dir string, run nexus.RunID, id nexus.AttemptID) (path, branch string) {
 	if idOK(string(run)) != nil || idOK(string(id)) != nil {
 		return "", ""
@@ -161,7 +159,7 @@ func Locate(dir string, run nexus.RunID, id nexus.AttemptID) (path, branch strin
 	return path, strings.TrimPrefix(Branch(run, id), "refs/heads/")
 }
 
-// TreeDir returns where the files of an attempt are, or would be.
+// TreeDir returns the directory of an attempt's files, which may not exist.
 func (s *Store) TreeDir(run nexus.RunID, id nexus.AttemptID) (string, error) {
 	t, err := s.newTree(run, id)
 	if err != nil {
@@ -170,7 +168,7 @@ func (s *Store) TreeDir(run nexus.RunID, id nexus.AttemptID) (string, error) {
 	return t.Dir, nil
 }
 
-// idOK reports why an id may not name a directory and a part of a ref.
+// idOK returns an error if an ID cannot be the name of a directory and a part of a ref.
 func idOK(id string) error {
 	plain := strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
 	err := git.CheckRef(id)
@@ -183,11 +181,10 @@ func idOK(id string) error {
 	}
 }
 
-// bareTree is the message of a commit that is made of a tree.
+// bareTree is the message of a commit that is made from a tree.
 const bareTree = "nexus: a tree to start from"
 
-// commitOf returns rev if it is a commit, and a commit without parents if it
-// is a tree.
+// commitOf returns rev if it is a commit, and a commit without parents if it is a tree.
 func (s *Store) commitOf(ctx context.Context, rev string) (string, error) {
 	if !git.IsObjectID(rev) {
 		commit, err := s.git.Resolve(ctx, rev)
@@ -229,9 +226,8 @@ func (s *Store) treeOf(ctx context.Context, commit string) (tree string, at int6
 	return git.ParseCommit(data)
 }
 
-// resume makes the refs of the tree. A snapshot of an earlier tree with this
-// id and base is where the new one continues; with another base it is kept
-// under a name of its own.
+// resume creates the refs of the tree. It continues from the snapshot of an earlier tree with this
+// ID and base; with another base, that snapshot is stored under another ref.
 func (t *Tree) resume(ctx context.Context) error {
 	o, all, pin := t.s.objects, pins(t.Run, t.ID), Pin(t.Run, t.ID)
 	if err := o.UnlockRef(pin); err != nil {
@@ -262,13 +258,13 @@ func (t *Tree) resume(ctx context.Context) error {
 	return err
 }
 
-// MarkRound lets the ref of the n-th round, from 1, name a snapshot, whatever
-// it named before. Only the one who holds the run may call it.
+// MarkRound sets the ref of the n-th round, from 1, to a snapshot. Only the process that holds the
+// run may call it.
 func (t *Tree) MarkRound(n int, commit string) error {
 	return disk.WrapError("name the result of a round", t.s.objects.ForceRef(Round(t.Run, t.ID, n), commit))
 }
 
-// adopt makes a tree that is there ready for use.
+// adopt prepares an existing tree for use.
 func (t *Tree) adopt(ctx context.Context) error {
 	var err error
 	if t.note, err = t.read(); err != nil {
@@ -285,7 +281,7 @@ func (t *Tree) adopt(ctx context.Context) error {
 		}
 	}
 	if data, err := os.ReadFile(filepath.Join(t.Dir, ".git")); err == nil && string(data) == gateRepoLink {
-		if err := t.linkAgentGit(); err != nil { // who judged was killed
+		if err := t.linkAgentGit(); err != nil { // a killed process may have left the gates' link
 			return err
 		}
 	}
@@ -300,7 +296,7 @@ func (t *Tree) adopt(ctx context.Context) error {
 	return t.reload(ctx)
 }
 
-// reload reads the last snapshot, and forgets what is known of the files.
+// reload reads the last snapshot, and drops the known states of files.
 func (t *Tree) reload(ctx context.Context) error {
 	var err error
 	if t.last, err = t.s.objects.ReadRef(Pin(t.Run, t.ID)); err != nil {
@@ -326,8 +322,7 @@ func (t *Tree) reload(ctx context.Context) error {
 	return t.learn(changes, nil, 0)
 }
 
-// learn notes changes of the files that are known to have been made, with
-// what an index says about them, at a time.
+// learn records changes that were made to the files, with their stats from an index, at a time.
 func (t *Tree) learn(changes []Change, stats git.Index, now int64) error {
 	for _, c := range changes {
 		mode, err := c.Bits()

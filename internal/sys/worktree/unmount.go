@@ -13,20 +13,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// aMoment is how long [Unmount] waits for those who make trees.
+// aMoment is how long [Unmount] waits for the end of tree creations.
 const aMoment = 200 * time.Millisecond
 
 var errBusy = errors.New("trees are being made")
 
-// Unmount takes away what processes that are gone left mounted of the trees of
-// runs in a store's directory, where they would stay for good if nobody took
-// the run up. The files stay, and are mounted again by who does. Gone names the
-// runs whose process is certain to be dead; it is asked again while no tree can
-// be made. Where somebody makes one for long, nothing is done.
+// Unmount removes the leftover mounts of dead processes below a store's directory, which would
+// remain forever if the run were not resumed. The files remain, and are mounted again when the run
+// is resumed. The function gone returns the runs whose process is certain to be dead; it is called
+// again while no tree can be made. If trees are being made for long, nothing is done.
 func Unmount(ctx context.Context, dir string, gone func(context.Context) ([]nexus.RunID, error)) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return nil // what is not there has no mounts
+		return nil // a missing directory has no mounts
 	}
 	if left, err := leftover(ctx, dir, gone); err != nil || len(left) == 0 {
 		return err
@@ -46,12 +45,11 @@ func Unmount(ctx context.Context, dir string, gone func(context.Context) ([]nexu
 	return err
 }
 
-// leftover returns what is mounted of the trees of runs that are gone, deepest
-// first.
+// leftover returns the mounts of the trees of dead runs, deepest first.
 func leftover(ctx context.Context, dir string, gone func(context.Context) ([]nexus.RunID, error)) ([]string, error) {
 	trees := filepath.Join(dir, "trees")
 	all, err := overlay.Below(trees)
-	if err != nil || len(all) == 0 { // as a rule
+	if err != nil || len(all) == 0 { // the usual case
 		return nil, err
 	}
 	runs, err := gone(ctx)

@@ -18,30 +18,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// HiddenFiles says what the files of one name keep from agents: they are those of a
-// tree, by path, with their texts. The zero Hiding hides nothing.
+// HiddenFiles defines the files that are hidden from agents. File is the name of the ignore files
+// in a tree. Rules receives their texts by path, and returns a function that reports whether a
+// path is hidden. The zero HiddenFiles hides nothing.
 type HiddenFiles struct {
 	File  string
 	Rules func(texts map[string]string) (hides func(path string) bool, err error)
 }
 
-// HiddenText is what an agent's git says in the place of a file that is kept from
-// it, at every commit.
+// HiddenText is the content of a hidden file in the agent's git, at every commit.
 const HiddenText = "[hidden from agents by .nexusignore]\n"
 
-// visibleObjects is what an agent's git directory has in place of the objects of the private
-// clone, where something is kept from agents. The zero veil keeps nothing.
+// visibleObjects replaces the objects of the private clone in an agent's git directory, if some
+// files are hidden from agents. The zero visibleObjects hides nothing.
 type visibleObjects struct {
 	Dir    string   // the objects that agents may read
-	Hidden []string // replaceRefs of objects that are not among them, in order
-	Blank  string   // the object that stands in their place
+	Hidden []string // objects that are not among them, sorted
+	Blank  string   // object that replaces them
 	Files  []string // files of the commit that are hidden
 }
 
-// prepareVisible returns what agents may see of a commit and its history, and of what names
-// stand on. What the commit's own ignore files name is left out wherever it stands in
-// history. The objects of one set of such files are kept in one directory, to which
-// each commit adds what is new.
+// prepareVisible returns the visible objects of a commit and its history, and of the named refs.
+// Files that the commit's own ignore files hide are left out in the whole history. The objects for
+// one set of such files are in one directory, to which each commit adds its new objects.
 func (s *Store) prepareVisible(ctx context.Context, commit string, names []git.Name) (visibleObjects, error) {
 	if s.Hides.Rules == nil {
 		return visibleObjects{}, nil
@@ -96,18 +95,18 @@ func (s *Store) prepareVisible(ctx context.Context, commit string, names []git.N
 	return visibleObjects{Dir: filepath.Join(v.home, "objects"), Hidden: slices.Sorted(maps.Keys(v.hidden)), Blank: v.blank, Files: kept}, nil
 }
 
-// visibleUpdate brings the directory of a veil up to a commit.
+// visibleUpdate adds a commit to a directory of visible objects.
 type visibleUpdate struct {
 	git     git.Repo
-	home    string // objects, what is hidden, and the commits that are in it
+	home    string // directory of the objects, the hidden ones, and the included commits
 	hides   func(path string) bool
-	files   map[string]string // of the commit, with their objects
-	commits []string          // that are added, with tags among them
+	files   map[string]string // files of the commit, with their objects
+	commits []string          // commits to add, including tags
 	blank   string
 	hidden  map[string]bool
 }
 
-// addCommits adds the commits. Whoever is killed in between adds the same again.
+// addCommits adds the commits. After an interruption, they can be added again.
 func (v *visibleUpdate) addCommits(ctx context.Context) error {
 	hidden, err1 := readLines(filepath.Join(v.home, "hidden"))
 	tips, err2 := readLines(filepath.Join(v.home, "tips"))
@@ -127,7 +126,7 @@ func (v *visibleUpdate) addCommits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for name, id := range v.files { // what was hidden may stand under another name now
+	for name, id := range v.files { // a hidden object may have another name now
 		if v.hidden[id] && !v.hides(name) {
 			delete(v.hidden, id)
 			pack = append(pack, id+" "+name)
@@ -146,8 +145,8 @@ func (v *visibleUpdate) addCommits(ctx context.Context) error {
 	return disk.Write(filepath.Join(v.home, "tips"), []byte(strings.Join(append(tips, v.commits...), "\n")))
 }
 
-// newObjects returns the objects of the commit that are not in the directory and may
-// be, with the paths that they were found at, and notes those that may not.
+// newObjects returns the visible objects of the commit that are not in the directory yet, with
+// their paths, and records the hidden ones.
 func (v *visibleUpdate) newObjects(ctx context.Context, tips []string) ([]string, error) {
 	list := strings.Join(v.commits, "\n") + "\n"
 	for _, tip := range tips {
@@ -174,7 +173,7 @@ func (v *visibleUpdate) newObjects(ctx context.Context, tips []string) ([]string
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(kinds) { // a directory holds names alone, and is needed
+	for line := range strings.Lines(kinds) { // a directory contains only names, and is needed
 		id, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		if kind, name, _ := strings.Cut(rest, " "); kind == "blob" {
 			v.hidden[id] = true
@@ -185,7 +184,7 @@ func (v *visibleUpdate) newObjects(ctx context.Context, tips []string) ([]string
 	return shown, nil
 }
 
-// readLines returns the lines of a file, none where there is no file.
+// readLines returns the lines of a file, none if there is no file.
 func readLines(name string) ([]string, error) {
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) == 0 {
@@ -194,8 +193,8 @@ func readLines(name string) ([]string, error) {
 	return strings.Split(string(data), "\n"), err
 }
 
-// config tells git that objects may be missing, which it takes for those of
-// another repository that it has not asked yet. There is none to ask.
+// config returns settings with which git accepts missing objects: it treats them as objects of a
+// remote that were not fetched yet. There is no remote.
 func (v visibleObjects) config() string {
 	if v.Dir == "" {
 		return ""
@@ -203,8 +202,8 @@ func (v visibleObjects) config() string {
 	return "[extensions]\n\tpartialClone = hidden\n[remote \"hidden\"]\n\tpromisor = true\n"
 }
 
-// skipHiddenFiles tells the agent's git, which nobody has used yet, that hidden files are none
-// of its business: it would look for their objects when it commits.
+// skipHiddenFiles marks hidden files as skipped in the agent's index, which has not been used yet:
+// git would need their objects for a commit.
 func (v visibleObjects) skipHiddenFiles(ctx context.Context, r git.Repo) error {
 	if len(v.Files) == 0 {
 		return nil
@@ -214,7 +213,7 @@ func (v visibleObjects) skipHiddenFiles(ctx context.Context, r git.Repo) error {
 	return err
 }
 
-// replaceRefs returns the names that put the blank in the place of what is hidden.
+// replaceRefs returns the refs that replace hidden objects by the blank one.
 func (v visibleObjects) replaceRefs() (all []git.Name) {
 	for _, id := range v.Hidden {
 		all = append(all, git.Name{Ref: "refs/replace/" + id, ID: v.Blank})
@@ -222,7 +221,7 @@ func (v visibleObjects) replaceRefs() (all []git.Name) {
 	return all
 }
 
-// sweepVisible removes the objects that no tree borrows, except for the newest.
+// sweepVisible removes the object directories that no tree borrows, except for the newest.
 func (s *Store) sweepVisible(dry bool) ([]string, error) {
 	used := map[string]bool{}
 	for _, n := range glob(s.dir, "trees/*/*/git/objects/info/alternates") {

@@ -11,14 +11,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// dotGit is the name that is never looked at, wherever it is.
+// dotGit is the name that is never scanned.
 const dotGit = ".git"
 
-// workers is how many directories are walked at once.
+// workers limits the directories that are scanned concurrently.
 var workers = min(max(runtime.GOMAXPROCS(0), 2), 8) //nolint:gochecknoglobals // constant for the process
 
-// scanDir looks at a directory of which every name counts; in is what the base
-// has below it. Other directories may be walked meanwhile.
+// scanDir scans all names of a directory; in has the files of the base below it. Other directories
+// may be scanned concurrently.
 func (s *scan) scanDir(dir string, in git.Index) {
 	d, err := openDir(filepath.Join(s.Dir, dir))
 	if errors.Is(err, errNoDir) {
@@ -51,13 +51,13 @@ func (s *scan) scanDir(dir string, in git.Index) {
 	}
 }
 
-// sub is a directory that the base has something below.
+// sub is a directory with files of the base.
 type sub struct {
 	name string
 	in   git.Index
 }
 
-// split sorts what the base has below dir into its files and directories.
+// split splits the files of the base below dir into its direct files and its directories.
 func split(dir string, in git.Index) (direct git.Index, subs []sub) {
 	if !slices.ContainsFunc(in, func(e git.Entry) bool { _, deeper := below(dir, e.Path); return deeper }) {
 		return in, nil
@@ -80,7 +80,7 @@ func split(dir string, in git.Index) (direct git.Index, subs []sub) {
 	return direct, subs
 }
 
-// rescanDir looks at a directory whose names are those of last time.
+// rescanDir scans a directory whose names have not changed since the last scan.
 func (s *scan) rescanDir(d *dir, name string, direct git.Index, subs []sub, kids []string) {
 	for _, e := range direct {
 		s.check(d, name, e)
@@ -95,15 +95,15 @@ func (s *scan) rescanDir(d *dir, name string, direct git.Index, subs []sub, kids
 	}
 }
 
-// isIgnored reports whether a path is known to be ignored. What holds something
-// tracked is looked at all the same.
+// isIgnored reports whether a path is known to be ignored. A directory with tracked files is
+// scanned nevertheless.
 func (s *scan) isIgnored(p string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.k.ignored[p] && !s.live[p]
 }
 
-// check looks at a file that the base has, unless it is a recent one.
+// check scans a file of the base, unless it is in Recent.
 func (s *scan) check(d *dir, name string, e git.Entry) {
 	if _, ok := s.k.Recent[e.Path]; ok {
 		return
@@ -117,8 +117,8 @@ func (s *scan) check(d *dir, name string, e git.Entry) {
 	s.classifyPath(e.Path, s.file(e), true, st)
 }
 
-// scanEntries looks at a directory whose names may have changed. It returns the
-// directories in it that hold nothing of the base.
+// scanEntries scans a directory whose names may have changed. It returns the subdirectories
+// without files of the base.
 func (s *scan) scanEntries(d *dir, name string, direct git.Index, subs []sub) (kids []string) {
 	for _, e := range direct {
 		s.check(d, name, e)
@@ -153,10 +153,10 @@ func (s *scan) scanEntries(d *dir, name string, direct git.Index, subs []sub) (k
 	return kids
 }
 
-// other looks at a name that is no directory and not of the base.
+// other scans a name that is no directory and not in the base.
 func (s *scan) other(p string, mode uint32, direct git.Index) {
 	if _, ok := s.k.Recent[p]; ok {
-		return // looked at already
+		return // already scanned
 	}
 	if _, ok := direct.Find(p); ok {
 		return
@@ -168,11 +168,11 @@ func (s *scan) other(p string, mode uint32, direct git.Index) {
 	s.addUntracked(p, false)
 }
 
-// scanUntrackedDir looks at a directory that holds nothing of the base.
+// scanUntrackedDir scans a directory without files of the base.
 func (s *scan) scanUntrackedDir(p string, direct git.Index) {
 	if e, ok := direct.Find(p); ok && e.Mode == git.ModeGitlink {
 		if _, ok := s.k.Recent[p]; !ok {
-			return // looked at as a gitlink
+			return // scanned as a gitlink
 		}
 	}
 	if f, ok := s.k.Recent[p]; ok && f.Mode == git.ModeGitlink {
@@ -185,7 +185,7 @@ func (s *scan) scanUntrackedDir(p string, direct git.Index) {
 	s.addUntracked(p, true)
 }
 
-// descend looks at a directory, beside others if there is a place.
+// descend scans a directory, concurrently if the limit allows.
 func (s *scan) descend(dir string, in git.Index) {
 	select {
 	case s.places <- struct{}{}:
@@ -198,7 +198,7 @@ func (s *scan) descend(dir string, in git.Index) {
 	}
 }
 
-// markDeleted notes that all of the base's files in a directory are gone.
+// markDeleted records that all of the base's files in a directory are gone.
 func (s *scan) markDeleted(in git.Index) {
 	for _, e := range in {
 		if _, ok := s.k.Recent[e.Path]; !ok {
@@ -213,8 +213,7 @@ func (s *scan) markAllDeleted(subs []sub) {
 	}
 }
 
-// scanUpperDir looks at a directory of the upper layer, where only what was written
-// has a name.
+// scanUpperDir scans a directory of the upper layer, which has only the written names.
 func (s *scan) scanUpperDir(name string, in git.Index) {
 	d, err := openDir(filepath.Join(s.Upper, name))
 	if err != nil {
@@ -234,7 +233,7 @@ func (s *scan) scanUpperDir(name string, in git.Index) {
 	}
 }
 
-// scanUpperEntry looks at one name of the upper layer.
+// scanUpperEntry scans one name of the upper layer.
 func (s *scan) scanUpperEntry(d *dir, p string, n dirent, in git.Index) {
 	e, file := in.Find(p)
 	_, recent := s.k.Recent[p]
@@ -246,7 +245,7 @@ func (s *scan) scanUpperEntry(d *dir, p string, n dirent, in git.Index) {
 		s.markDeleted(below)
 	}
 	switch {
-	case n.mode != git.ModeTree && recent: // looked at already
+	case n.mode != git.ModeTree && recent: // already scanned
 	case n.mode == 0 && file:
 		s.note(&s.gone, p)
 	case n.mode == 0:
@@ -271,7 +270,7 @@ func (s *scan) scanUpperEntry(d *dir, p string, n dirent, in git.Index) {
 	}
 }
 
-// sortedChanges sorts what was noted.
+// sortedChanges returns the recorded changes, sorted.
 func (s *scan) sortedChanges() foundChanges {
 	f := foundChanges{Changed: s.changed, Gone: s.gone, Odd: s.odd, Now: s.now}
 	for _, l := range []*[]string{&f.Changed, &f.Gone, &f.Odd} {

@@ -1,15 +1,13 @@
-// Package acpserver serves the Agent Client Protocol, version 1: an editor starts
-// this program as an agent, and talks to it in lines of JSON-RPC over its standard
-// input and output.
+// Package acpserver serves the Agent Client Protocol, version 1: an editor starts this program as
+// an agent, and sends it lines of JSON-RPC over standard input and output.
 //
-//	initialize ─▶ new, or load or resume what was there ─▶ prompt ─▶ stop reason
-//	                                                       │  ▲
-//	                                updates, permissions,  ▼  │  cancel
-//	                                questions              editor
+//	initialize -> new, load or resume -> prompt -> stop reason
+//	                                     |  ^
+//	              updates, permissions,  v  |  cancel
+//	              questions              editor
 //
-// A client is outside of what we trust: what it sends is checked, what is no
-// message is refused, and one that does not read or answer holds nothing up but
-// the prompt that waits for its answer.
+// A client is untrusted: its messages are checked, lines that are not messages are refused, and a
+// client that does not read or answer blocks only the prompt that waits for its answer.
 package acpserver
 
 import (
@@ -24,61 +22,62 @@ import (
 )
 
 const (
-	// version of the protocol that is spoken.
+	// version of the protocol.
 	version = 1
 	// maxMessage is the largest message of a client, in bytes.
 	maxMessage = 8 << 20
-	// maxClient is the most that is kept of a client's name, in bytes.
+	// maxClient limits the stored name of a client, in bytes.
 	maxClient = 40
-	// maxSessions is how many sessions a client may have open at once.
+	// maxSessions limits the sessions that a client may have open at once.
 	maxSessions = 256
-	// maxAsked is how many requests of a client are worked on at once.
+	// maxAsked limits the requests of a client that are processed at once.
 	maxAsked = 512
-	// listed is how many sessions a page of a list has.
+	// listed is the number of sessions on a page of a list.
 	listed = 100
 )
 
 var (
-	// ErrCancelled says that the client cancelled a prompt.
+	// ErrCancelled is the cause if the client cancelled a prompt.
 	ErrCancelled = errors.New("cancelled by the client")
-	// ErrGone says that the client went away without saying so.
+	// ErrGone is the cause if the client disconnected without closing the session.
 	ErrGone = errors.New("the client has gone")
-	// ErrClosed says that the client closed the session.
+	// ErrClosed is the cause if the client closed the session.
 	ErrClosed = errors.New("the client closed the session")
 )
 
-// Agent is what clients talk to. Its methods may be called at the same time.
+// Agent is the program that clients use. Its methods may be called concurrently.
 type Agent interface {
-	// Ready says why no prompt could be worked on: nobody is logged in.
+	// Ready returns an error if no prompt can be processed: nobody is logged in.
 	Ready(ctx context.Context) error
-	// Open opens a session whose updates go to c. Of one that is loaded, it tells
-	// what happened. [nexus.CodeNotFound] says that there is none of that name.
+	// Open opens a session whose updates go to c. For a loaded session, it replays the earlier
+	// messages. It returns [nexus.CodeNotFound] if there is no session of that name.
 	Open(ctx context.Context, c *Client, o SessionParams) (Session, error)
-	// Sessions lists what can be loaded in a directory, the latest first; in that of
-	// this process where dir is empty, if there can be any.
+	// Sessions lists the sessions of a directory that can be loaded, the latest first. If dir is
+	// empty, it is the directory of this process, if that can have any.
 	Sessions(ctx context.Context, dir string) ([]Info, error)
 }
 
-// SessionParams is what a session is opened with.
+// SessionParams are the parameters for opening a session.
 type SessionParams struct {
-	Dir    string // absolute
-	Fresh  bool   // it is new; else it is there
-	Silent bool   // it is there, and the client knows what happened in it
+	Dir    string // absolute path
+	Fresh  bool   // a new session; else an existing one
+	Silent bool   // an existing session whose messages the client already has
 }
 
-// Session is a conversation. One prompt at a time is worked on.
+// Session is a conversation. It processes one prompt at a time.
 type Session interface {
-	// Opened is called once the client knows the session.
+	// Opened is called once the client has received the session's identifier.
 	Opened()
-	// Options are what the client can set. One of them may be named [ModeOption].
+	// Options returns the settings that the client can change. One of them may be named
+	// [ModeOption].
 	Options() []Option
-	// Set sets one of them to one of its values.
+	// Set sets an option to one of its values.
 	Set(option, value string) error
-	// Prompt works on what a person says, until it is done or ctx ends, with
-	// [ErrCancelled], [ErrGone] or [ErrClosed] as its cause.
+	// Prompt processes a prompt of a person, until it is done or ctx ends, with [ErrCancelled],
+	// [ErrGone] or [ErrClosed] as the cause.
 	Prompt(ctx context.Context, text string) (Stop, error)
-	// Beside reports whether a prompt may be worked on beside another one: it only
-	// looks at something, or steers what goes on.
+	// Beside reports whether a prompt may run at the same time as another one: because it only
+	// reads, or because it steers the running prompt.
 	Beside(text string) bool
 }
 
@@ -90,10 +89,10 @@ type Info struct {
 	Updated string `json:"updatedAt,omitzero"` // RFC 3339
 }
 
-// ModeOption is the option that older clients know as the mode of a session.
+// ModeOption is the option that older clients show as the mode of a session.
 const ModeOption = "mode"
 
-// Option is a choice that a client offers for a session.
+// Option is a setting that a client shows for a session.
 type Option struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
@@ -114,7 +113,7 @@ type Choice struct {
 // Stop is why a prompt ended.
 type Stop string
 
-// The reasons of the protocol.
+// The stop reasons of the protocol.
 const (
 	Done      Stop = "end_turn"
 	Limited   Stop = "max_turn_requests"
@@ -122,7 +121,7 @@ const (
 	Cancelled Stop = "cancelled"
 )
 
-// Codes of errors that the protocol has.
+// Error codes of the protocol.
 const (
 	codeParse     = -32700
 	codeInvalid   = -32600
@@ -168,7 +167,7 @@ func faultOf(err error) *fault {
 	return f
 }
 
-// sentence ends a text where another one follows.
+// sentence ends a text with a full stop so that another one can follow.
 func sentence(text string) string {
 	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:") {
 		return text
@@ -176,7 +175,7 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// client is what a client says about itself.
+// client is the information that a client sends about itself.
 type client struct {
 	Version      json.Number `json:"protocolVersion"`
 	Capabilities struct {
@@ -190,8 +189,8 @@ type client struct {
 	} `json:"clientInfo"`
 }
 
-// name returns what the client calls itself: letters, digits, and what is usual
-// between them.
+// name returns the client's name, restricted to letters, digits, and the usual characters between
+// them.
 func (c client) name() string {
 	keep := func(r rune) rune {
 		switch {

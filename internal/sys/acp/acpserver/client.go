@@ -10,14 +10,14 @@ import (
 // Client is the client of one session. Any goroutine may use it.
 type Client struct {
 	ID   string // of the session
-	Name string // what the client calls itself, made harmless; never empty
+	Name string // the client's name, sanitized; never empty
 
 	link  *link
 	forms bool
 }
 
-// Text is a text in a message or a tool call. What it says is seen: in it as in all that
-// people read, hidden characters are written out.
+// Text returns a text block of a message or a tool call. Hidden characters are written out, as in
+// all texts that people read.
 func Text(text string) map[string]any {
 	return map[string]any{"type": "text", "text": sanitize.Show(text)}
 }
@@ -27,29 +27,29 @@ func (c *Client) update(kind string, rest map[string]any) {
 	c.link.notify("session/update", map[string]any{"sessionId": c.ID, "update": rest}, true)
 }
 
-// Say says something to the person, in Markdown.
+// Say sends a message to the person, in Markdown.
 func (c *Client) Say(text string) {
 	c.update("agent_message_chunk", map[string]any{"content": Text(text)})
 }
 
-// Think says how the work goes on.
+// Think sends a progress message.
 func (c *Client) Think(text string) {
 	c.update("agent_thought_chunk", map[string]any{"content": Text(text)})
 }
 
-// ReplayUserMessage says what the person said, in a session that is loaded.
+// ReplayUserMessage sends an earlier message of the person, in a loaded session.
 func (c *Client) ReplayUserMessage(text string) {
 	c.update("user_message_chunk", map[string]any{"content": Text(text)})
 }
 
-// Entry is a part of a plan.
+// Entry is an entry of a plan.
 type Entry struct {
 	Content  string `json:"content"`
 	Priority string `json:"priority"` // high, medium or low
 	Status   string `json:"status"`   // pending, in_progress or completed
 }
 
-// Plan shows a plan, in place of the one that was shown.
+// Plan shows a plan, which replaces the earlier one.
 func (c *Client) Plan(all []Entry) {
 	all = slices.Clone(all)
 	for i := range all {
@@ -66,7 +66,7 @@ const (
 	CallFailed  = "failed"
 )
 
-// Call is a tool call as it is shown.
+// Call is a tool call in the form that clients show.
 type Call struct {
 	ID      string `json:"toolCallId"`
 	Title   string `json:"title"`
@@ -76,16 +76,16 @@ type Call struct {
 	Places  []At   `json:"locations,omitempty"`
 }
 
-// At is a place in a file.
+// At is a location in a file.
 type At struct {
 	Path string `json:"path"` // absolute
 	Line int    `json:"line,omitzero"`
 }
 
-// Block is a text in a tool call.
+// Block returns a text block of a tool call.
 func Block(text string) any { return map[string]any{"type": "content", "content": Text(text)} }
 
-// Diff is a change of a file. Old is nil where the file is new.
+// Diff is a change of a file. Old is nil if the file is new.
 type Diff struct {
 	Type string  `json:"type"` // set by [NewDiff]
 	Path string  `json:"path"` // absolute
@@ -96,7 +96,7 @@ type Diff struct {
 // NewDiff returns the change of a file.
 func NewDiff(path string, before *string, now string) Diff { return Diff{"diff", path, before, now} }
 
-// Show shows a tool call, or what it is now.
+// Show shows a tool call, or its new state.
 func (c *Client) Show(call Call, again bool) {
 	all := map[string]any{"toolCallId": call.ID, "title": sanitize.Show(call.Title), "kind": call.Kind, "status": call.Status}
 	if len(call.Content) > 0 {
@@ -112,20 +112,20 @@ func (c *Client) Show(call Call, again bool) {
 	c.update("tool_call", all)
 }
 
-// ShowUsage shows what was spent, in dollars, and how full a context is, in tokens.
+// ShowUsage shows the cost in dollars, and the used and total tokens of a context.
 func (c *Client) ShowUsage(used, size int64, dollars float64) {
 	c.update("usage_update", map[string]any{
 		"used": used, "size": size, "cost": map[string]any{"amount": dollars, "currency": "USD"},
 	})
 }
 
-// Command is what a person can type behind a slash.
+// Command is a slash command.
 type Command struct {
 	Name, About string
-	Hint        string // what follows it; empty for nothing
+	Hint        string // its argument; empty for none
 }
 
-// Commands shows what can be typed.
+// Commands shows the available slash commands.
 func (c *Client) Commands(all []Command) {
 	list := []any{}
 	for _, one := range all {
@@ -143,15 +143,15 @@ func (c *Client) SetTitle(title string) {
 	c.update("session_info_update", map[string]any{"title": sanitize.Show(title)})
 }
 
-// Answer is one that a person can give to [Client.Permit].
+// Answer is an option of a permission request, see [Client.Permit].
 type Answer struct {
 	ID   string `json:"optionId"`
 	Name string `json:"name"`
 	Kind string `json:"kind"` // allow_once, allow_always, reject_once or reject_always
 }
 
-// Permit asks a person for permission, for what a tool call shows, and returns the
-// answer's ID: empty where the person gave none. What is no answer is none.
+// Permit asks a person for permission for a tool call, and returns the ID of the chosen answer, or
+// "" if the person chose none. Unknown IDs count as none.
 func (c *Client) Permit(ctx context.Context, call Call, answers []Answer) (string, error) {
 	var r struct {
 		Outcome struct {
@@ -175,11 +175,11 @@ func (c *Client) Permit(ctx context.Context, call Call, answers []Answer) (strin
 	return r.Outcome.ID, nil
 }
 
-// SupportsForms reports whether the client can show a form: see [Client.Elicit].
+// SupportsForms reports whether the client can show the forms of [Client.Elicit].
 func (c *Client) SupportsForms() bool { return c.forms }
 
-// Elicit asks a person for a text, one of the choices where there are any. It is
-// empty where the person gives none.
+// Elicit asks a person for a text, or for one of the choices if there are any. It returns "" if
+// the person gives no answer.
 func (c *Client) Elicit(ctx context.Context, question string, choices []string) (string, error) {
 	field := map[string]any{"type": "string", "title": "Answer"}
 	if len(choices) > 0 {

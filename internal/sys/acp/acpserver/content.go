@@ -19,8 +19,8 @@ type block struct {
 	} `json:"resource"`
 }
 
-// textOf returns what a prompt says, in one text. Files that it names are named as
-// they are below dir; what the client sends of them is quoted after that.
+// textOf returns a prompt as one text. Files in it are named by their paths below dir; content
+// that the client sends with them is quoted after the text.
 func textOf(data json.RawMessage, dir string) (string, error) {
 	var all []block
 	if err := json.Unmarshal(data, &all); err != nil {
@@ -47,7 +47,7 @@ func textOf(data json.RawMessage, dir string) (string, error) {
 	return strings.TrimSpace(text.String()) + quoted.String(), nil
 }
 
-// word makes a name of a client's harmless in a message.
+// word sanitizes a client's name for use in a message.
 func word(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r > ' ' && r < 0x7f {
@@ -58,7 +58,7 @@ func word(name string) string {
 	return `"` + name[:min(len(name), 40)] + `"`
 }
 
-// longest returns how many backquotes follow each other at most.
+// longest returns the length of the longest run of backquotes.
 func longest(text string) (most int) {
 	n := 0
 	for _, r := range text {
@@ -72,7 +72,7 @@ func longest(text string) (most int) {
 	return most
 }
 
-// local names a file as it is below dir, and everything else as it is.
+// local returns the path of a file below dir, and any other URI unchanged.
 func local(uri, dir string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" {

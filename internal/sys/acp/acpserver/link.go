@@ -14,16 +14,15 @@ import (
 )
 
 const (
-	// maxUnread is how many messages wait for a client that does not read, and
-	// maxUnreadBytes how large they may be together. Updates beyond that are left
-	// out, the oldest first.
+	// maxUnread limits the messages that wait for a client that does not read, and maxUnreadBytes
+	// limits their size together. Beyond that, updates are dropped, the oldest first.
 	maxUnread      = 4096
 	maxUnreadBytes = 32 << 20
-	// parting is how long the last messages may take.
+	// parting limits the time for sending the last messages.
 	parting = 2 * time.Second
 )
 
-// message is one of the protocol, in either direction.
+// message is a message of the protocol, in either direction.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -35,13 +34,13 @@ type message struct {
 // link sends messages to a client. Any goroutine may use it.
 type link struct {
 	to   io.Writer
-	gone chan struct{} // closed when nothing is sent any more
-	lost func(error)   // hears that the client cannot be reached
+	gone chan struct{} // closed when sending has ended
+	lost func(error)   // called if the client cannot be reached
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	unread  []unread
 	bytes   int
-	wake    chan struct{} // findSession one where something is new
+	wake    chan struct{} // signals a new message; capacity 1
 	over    bool
 	last    int // identifier of our last request
 	waiting map[string]chan message
@@ -49,14 +48,14 @@ type link struct {
 
 type unread struct {
 	line []byte
-	may  bool // be left out
+	may  bool // the message may be dropped
 }
 
 func newLink(to io.Writer, lost func(error)) *link {
 	return &link{to: to, gone: make(chan struct{}), lost: lost, wake: make(chan struct{}, 1), waiting: map[string]chan message{}}
 }
 
-// write sends what is there until it is told to stop and everything is sent.
+// write sends the queued messages until it is told to stop and the queue is empty.
 func (l *link) write() {
 	defer close(l.gone)
 	for {
@@ -88,7 +87,7 @@ func (l *link) next() (line []byte, more bool) {
 	return line, true
 }
 
-// stop lets nothing be sent besides what waits.
+// stop refuses new messages; the queued ones are still sent.
 func (l *link) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +99,7 @@ func (l *link) stop() {
 	l.signal()
 }
 
-// waitUntilRead waits until what was sent last has been read, or nobody reads.
+// waitUntilRead waits until the last queued message has been sent, or the client has gone.
 func (l *link) waitUntilRead() {
 	l.stop()
 	t := time.NewTimer(parting)
@@ -118,15 +117,15 @@ func (l *link) signal() {
 	}
 }
 
-// send sends a message. It does not wait for the client. One that may be left
-// out makes way for others where the client does not read.
+// send queues a message without waiting for the client. Messages that may be dropped make way for
+// others if the client does not read.
 func (l *link) send(m map[string]any, may bool) {
 	m["jsonrpc"] = "2.0"
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(m); err != nil {
-		return // it is made of texts and numbers
+		return // cannot fail: it consists of texts and numbers
 	}
 	line := sanitize.JSON(b.Bytes())
 	l.mu.Lock()
@@ -138,7 +137,7 @@ func (l *link) send(m map[string]any, may bool) {
 	for i := 0; len(l.unread) > maxUnread || l.bytes > maxUnreadBytes; {
 		switch {
 		case i == len(l.unread):
-			l.over = true // it asks and asks, and reads nothing
+			l.over = true // the client sends requests without reading the responses
 			go l.lost(errors.New("the client does not read"))
 			return
 		case l.unread[i].may:
@@ -155,7 +154,7 @@ func (l *link) notify(method string, params any, may bool) {
 	l.send(map[string]any{"method": method, "params": params}, may)
 }
 
-// answer answers a request of the client.
+// answer sends the response to a request of the client.
 func (l *link) answer(id json.RawMessage, result any, err error) {
 	m := map[string]any{"id": id}
 	if err != nil {
@@ -168,13 +167,13 @@ func (l *link) answer(id json.RawMessage, result any, err error) {
 	l.send(m, false)
 }
 
-// refuse answers what is no message.
+// refuse answers a line that is not a message.
 func (l *link) refuse(code int, text string) {
 	l.answer(json.RawMessage("null"), nil, &fault{Code: code, Message: text})
 }
 
-// ask sends a request and waits for its answer. If ctx ends before, the client is
-// told that it need not answer.
+// ask sends a request and waits for its response. If ctx ends before, the client is told to cancel
+// the request.
 func (l *link) ask(ctx context.Context, method string, params, result any) error {
 	id, answer, err := l.request()
 	if err != nil {
@@ -190,7 +189,7 @@ func (l *link) ask(ctx context.Context, method string, params, result any) error
 		l.mu.Unlock()
 	}
 	select {
-	case m, open := <-answer: // at the last moment
+	case m, open := <-answer: // the response arrived at the last moment
 		return decodeAnswer(m, open, result)
 	default:
 		l.notify("$/cancel_request", map[string]any{"requestId": id}, false)
@@ -198,7 +197,7 @@ func (l *link) ask(ctx context.Context, method string, params, result any) error
 	}
 }
 
-// decodeAnswer reads the answer to a request; open is false where there is nobody any more.
+// decodeAnswer reads the response to a request; open is false if the client has gone.
 func decodeAnswer(m message, open bool, result any) error {
 	switch {
 	case !open:
@@ -209,7 +208,7 @@ func decodeAnswer(m message, open bool, result any) error {
 	return json.Unmarshal(m.Result, result)
 }
 
-// clientError returns the error that a client answered with, whatever it looks like.
+// clientError returns the error of a client's response, whatever its form.
 func clientError(data json.RawMessage) error {
 	var f fault
 	if json.Unmarshal(data, &f) != nil || f.Message == "" {
@@ -230,8 +229,8 @@ func (l *link) request() (id int, answer chan message, err error) {
 	return l.last, answer, nil
 }
 
-// deliverAnswer takes the client's answer to a request. One that nobody waits for is
-// left out.
+// deliverAnswer delivers the client's response to the waiting request. A response without one is
+// dropped.
 func (l *link) deliverAnswer(m message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

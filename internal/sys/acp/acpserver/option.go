@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// set returns what the client can set in a session, and how it is set.
+// set returns the session's options with their current values.
 func set(s Session) map[string]any {
 	r, options := map[string]any{}, []Option{}
 	for _, o := range s.Options() {

@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// turn is a prompt that is worked on.
+// turn is a running prompt.
 type turn struct {
 	beside bool
 	end    context.CancelCauseFunc
@@ -83,8 +83,8 @@ func (s *Server) close(_ context.Context, params json.RawMessage) (any, func(con
 	}, nil
 }
 
-// hangUp ends all prompts. What else was asked for is answered still: who sends
-// requests and closes its end may read on.
+// hangUp ends all prompts. Other requests are still answered: a client may close its sending end
+// and continue to read.
 func (s *Server) hangUp(why error) (prompts int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,27 +17,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/jsonline"
 )
 
-// Server talks to one client.
+// Server serves one client.
 type Server struct {
-	// Version is that of this program, for people; empty for unknown.
+	// Version is the version of this program, for people; empty if unknown.
 	Version string
-	// Login says how a person makes this agent ready: see [Agent.Ready].
+	// Login tells a person how to make this agent ready, see [Agent.Ready].
 	Login string
-	// Gone hears that the client has gone while so many prompts are worked on, which
-	// end now; nil: nobody does.
+	// Gone is called when the client has gone while prompts are running, with their number; they
+	// end now. It may be nil.
 	Gone func(prompts int)
 
 	agent   Agent
 	link    *link
 	working sync.WaitGroup
 
-	mu       sync.Mutex // guards what follows
-	client   *client    // nil before it has introduced itself
+	mu       sync.Mutex // guards the fields below
+	client   *client    // nil before initialize
 	sessions map[string]*session
-	asked    map[string]context.CancelCauseFunc // requests under way, by their identifier
+	asked    map[string]context.CancelCauseFunc // running requests by identifier
 }
 
-// session is one that is open.
+// session is an open session.
 type session struct {
 	Session
 
@@ -45,8 +45,8 @@ type session struct {
 	turns map[*turn]bool
 }
 
-// Serve talks to a client until it has gone or ctx ends, and waits for what it
-// began. Prompts that are worked on then end.
+// Serve serves a client until it has gone or ctx ends. It ends the running prompts, and waits for
+// everything that it started.
 func (s *Server) Serve(ctx context.Context, a Agent, in io.Reader, out io.Writer) {
 	life, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -54,7 +54,7 @@ func (s *Server) Serve(ctx context.Context, a Agent, in io.Reader, out io.Writer
 	s.link = newLink(out, func(error) { end(ErrGone) })
 	go s.link.write()
 	lines := make(chan []byte)
-	go func() { // a read cannot be ended
+	go func() { // a read cannot be interrupted
 		defer end(ErrGone)
 		read(life, jsonline.NewReader(in, maxMessage), lines)
 	}()
@@ -72,7 +72,8 @@ func (s *Server) Serve(ctx context.Context, a Agent, in io.Reader, out io.Writer
 	s.link.waitUntilRead()
 }
 
-// read hands on lines until there are no more; nil stands for one that is too long.
+// read sends lines to the channel until the end of the input; nil stands for a line that is too
+// long.
 func read(ctx context.Context, r *jsonline.Reader, lines chan<- []byte) {
 	for {
 		line, err := r.Next()
@@ -87,7 +88,7 @@ func read(ctx context.Context, r *jsonline.Reader, lines chan<- []byte) {
 	}
 }
 
-// handleLine acts on a line.
+// handleLine handles a line of the client.
 func (s *Server) handleLine(ctx context.Context, line []byte) {
 	var m message
 	switch {
@@ -100,7 +101,7 @@ func (s *Server) handleLine(ctx context.Context, line []byte) {
 	case json.Unmarshal(line, &m) != nil || line[0] != '{':
 		s.link.refuse(codeInvalid, "the line is not a message of JSON-RPC 2.0")
 		return
-	case m.Method == "": // an answer is never answered, whatever it is: who does the same would answer that
+	case m.Method == "": // a response is never answered, even a bad one: two such peers would answer forever
 		s.link.deliverAnswer(m)
 		return
 	case !identifies(m.ID):
@@ -113,12 +114,12 @@ func (s *Server) handleLine(ctx context.Context, line []byte) {
 	s.request(ctx, m)
 }
 
-// identifies reports whether a value can be a request's identifier. None is nil.
+// identifies reports whether a value can be the identifier of a request. Nil is no identifier.
 func identifies(id json.RawMessage) bool {
 	return id == nil || len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9')
 }
 
-// handleNotification acts on a notification. One that is unknown is left out.
+// handleNotification handles a notification. Unknown ones are ignored.
 func (s *Server) handleNotification(m message) {
 	var p struct {
 		Session string          `json:"sessionId"`
@@ -143,11 +144,11 @@ func (s *Server) handleNotification(m message) {
 	}
 }
 
-// requestHandler answers a request. What is quick is done before the next line is read, so
-// that the order of requests counts; what takes long returns how to do it.
+// requestHandler answers a request. Quick work is done before the next line is read, so that the
+// order of requests counts; slow work is returned as the function later.
 type requestHandler func(ctx context.Context, params json.RawMessage) (result any, later func(context.Context) (any, error), err error)
 
-// request answers a request, beside the next ones where it takes long.
+// request answers a request; slow work runs concurrently with the next requests.
 func (s *Server) request(ctx context.Context, m message) {
 	known := map[string]requestHandler{
 		"initialize": s.initialize, "authenticate": s.authenticate,
@@ -191,14 +192,14 @@ func (s *Server) request(ctx context.Context, m message) {
 	})
 }
 
-// opened is the result of a request that opened a session, which may say
-// something then.
+// opened is the result of a request that opened a session, with the messages that the session may
+// send then.
 type opened struct {
 	result  any
 	session Session
 }
 
-// begin notes a request that is worked on, or refuses it.
+// begin registers a running request, or refuses it.
 func (s *Server) begin(id, method string, end context.CancelCauseFunc) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -266,7 +267,7 @@ func (s *Server) authenticate(_ context.Context, params json.RawMessage) (any, f
 	return nil, func(ctx context.Context) (any, error) { return struct{}{}, s.agent.Ready(ctx) }, nil
 }
 
-// openHandler returns what opens a session.
+// openHandler returns the handler that opens a session.
 func (s *Server) openHandler(how string) requestHandler {
 	return func(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
 		var p struct {
@@ -352,7 +353,7 @@ func (s *Server) list(_ context.Context, params json.RawMessage) (any, func(cont
 	}, nil
 }
 
-// findSession returns an open session. The caller holds the lock.
+// findSession returns an open session. The caller must hold the lock.
 func (s *Server) findSession(id string) (*session, error) {
 	one := s.sessions[id]
 	if one == nil {

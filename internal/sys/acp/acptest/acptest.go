@@ -1,6 +1,6 @@
-// Package acptest is an agent of the Agent Client Protocol for tests, on the
-// agent's side of the Go SDK: an implementation of the protocol that is not ours
-// checks what we send. A test's own program plays it.
+// Package acptest is an agent of the Agent Client Protocol for tests. It uses the agent's side of
+// the Go SDK, so an independent implementation of the protocol checks our messages. A test binary
+// runs as this agent.
 package acptest
 
 import (
@@ -14,42 +14,42 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 )
 
-// Var is the environment variable that holds what the agent does: first a line of
-// what it is able to, then what it does at each prompt, one after the other, each
-// begun by a line "---". The last is repeated. @NAME is a file of its home that holds it.
+// Var is the environment variable with the agent's script. Its first line lists the agent's
+// capabilities. The steps for each prompt follow, in order, each prompt after a line "---"; the
+// last one is repeated. If the value is @NAME, the script is in that file of the agent's home.
 //
-// It is able to: load, resume, list, close, models, choices, modes, login (is
-// needed, and works), nologin (does not), stuck (begins no conversation), v9 (of the
+// The capabilities are: load, resume, list, close, models, choices, modes, login (required, and
+// works), nologin (required, and fails), stuck (opens no conversation), v9 (another version of the
 // protocol).
 //
-//	told TEXT          ends if the prompt does not hold the text
-//	say, think TEXT    a part of a message
-//	plan A, B          the first is done
+//	told TEXT          ends if the prompt does not contain the text
+//	say, think TEXT    sends a part of a message
+//	plan A, B          sends a plan whose first entry is done
 //	edit FILE TEXT     has us write the file
 //	own FILE TEXT      asks for permission, and writes the file itself
 //	run COMMAND        asks for permission, and has us run it
 //	shell COMMAND      has us run it without asking
-//	read FILE          says what is in it
-//	ask TEXT           asks a person, and is declined
-//	form SCHEMA        asks a person for what is in a JSON Schema, and says what it got
-//	open URL TEXT      asks a person to open a page, and says what it got
-//	deny N             asks for what is refused, so many times; 0: without end
+//	read FILE          has us read the file, and prints its content
+//	ask TEXT           asks a person, and expects a refusal
+//	form SCHEMA        asks a person for the fields of a JSON Schema, and prints the reply
+//	open URL TEXT      asks a person to open a page, and prints the reply
+//	deny N             asks N times for refused permissions; 0: forever
 //	usage USED SIZE COST, tokens IN OUT
-//	odd                kinds of messages that nobody knows
-//	raw TEXT           writes a line that is none of the protocol, half TEXT one without an end
-//	big N              a message of so many bytes
-//	flood N            a line of so many bytes that is none of the protocol
-//	child COMMAND      starts something that outlives it
+//	odd                sends messages of unknown kinds
+//	raw TEXT           writes a line outside of the protocol, half TEXT one without a line feed
+//	big N              sends a message of N bytes
+//	flood N            writes a line of N bytes outside of the protocol
+//	child COMMAND      starts a process that outlives the agent
 //	fail CODE TEXT     ends the prompt with an error
 //	stop REASON        ends the prompt
-//	hang, cancellable  does nothing more; ends when it is cancelled
+//	hang, cancellable  waits forever; waits until the prompt is cancelled
 //	exit N
 //
-// FILE may be absolute. In TEXT, \n is the end of a line. It counts the prompts of
-// a conversation in its home.
+// FILE may be absolute. In TEXT, \n is a line feed. The number of a conversation's prompts is
+// stored in the agent's home.
 const Var = "NEXUS_ACP_TEST"
 
-// Main plays the agent where the environment says so, and reports whether it did.
+// Main runs as the agent if the environment variable is set, and reports whether it did.
 func Main() bool {
 	play, ok := os.LookupEnv(Var)
 	if !ok {
@@ -77,18 +77,18 @@ func Main() bool {
 }
 
 type agent struct {
-	sdk.Agent // answers that it can nothing else
+	sdk.Agent // refuses all other methods
 
 	able    string
 	prompts []string
 	home    string
 	conn    *sdk.AgentSideConnection
 	in      bool   // it is logged in
-	dir     string // where it works
+	dir     string // working directory
 	calls   int
 	usage   *sdk.Usage
 
-	started   chan struct{} // closed when conn is there
+	started   chan struct{} // closed when conn is set
 	cancelled chan struct{}
 }
 

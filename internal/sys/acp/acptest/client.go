@@ -17,28 +17,28 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 )
 
-// Client talks to an agent with the client of the SDK, and writes what it hears.
+// Client talks to an agent with the client of the SDK, and writes the messages that it receives.
 type Client struct {
-	sdk.Client // can nothing else
+	sdk.Client // refuses all other methods
 
 	Name    string
-	Forms   bool     // it can show forms
-	Answers []string // TITLE=ANSWER to what is asked about something whose title holds that; see answer
+	Forms   bool     // the client can show forms
+	Answers []string // TITLE=ANSWER: the answer to a request whose title contains TITLE; see answer
 	Out     io.Writer
-	Close   func() error         // hangs up
-	Run     func(command string) // runs what an answer or a step names
-	Raw     io.Writer            // the agent's input, for lines that are none of the protocol
+	Close   func() error         // disconnects
+	Run     func(command string) // runs the command of an answer or a step
+	Raw     io.Writer            // the agent's input, for lines outside of the protocol
 
-	mu      sync.Mutex // guards what is written
+	mu      sync.Mutex // guards the output
 	lines   []string
-	news    chan struct{} // has one where something was written
+	news    chan struct{} // signals new output
 	conn    *sdk.ClientSideConnection
 	session sdk.SessionId
 	options []sdk.SessionConfigOption
 	prompts sync.WaitGroup
 }
 
-// Connect starts to talk.
+// Connect starts the connection.
 func (c *Client) Connect(ctx context.Context, from io.Reader, to io.Writer) error {
 	c.Raw, c.news = to, make(chan struct{}, 1)
 	c.conn = sdk.NewClientSideConnection(c, to, from)
@@ -66,7 +66,7 @@ func (c *Client) say(format string, args ...any) {
 	}
 }
 
-// until waits until a line was written.
+// until waits until a line with this beginning was written.
 func (c *Client) until(ctx context.Context, start string) error {
 	for {
 		c.mu.Lock()
@@ -86,20 +86,20 @@ func (c *Client) until(ctx context.Context, start string) error {
 	}
 }
 
-// Do does one after the other:
+// Do runs the steps one after the other:
 //
-//	new [DIR], load ID, resume ID  opens a session; @FILE is what a file holds
-//	keep FILE     writes the session's ID there
+//	new [DIR], load ID, resume ID  opens a session; @FILE is the content of a file
+//	keep FILE     writes the session's ID to the file
 //	say TEXT      prompts, and waits; an interrupt of this program cancels
 //	begin TEXT    prompts, and does not wait; wait does
-//	until TEXT    waits until a line that begins with it was written since it was last waited for
+//	until TEXT    waits for a line that begins with it, after the last one waited for
 //	list [DIR]    lists the sessions
 //	mode ID, set OPTION VALUE, close, cancel, login
-//	raw LINE      sends a line that is none of the protocol; big N one of so many bytes
-//	hangup        goes away without waiting
+//	raw LINE      sends a line outside of the protocol; big N sends one of N bytes
+//	hangup        disconnects without waiting
 //	run COMMAND   has [Client.Run] run it
 //
-// An error is written, and ends nothing.
+// An error is written, and does not stop the remaining steps.
 func (c *Client) Do(ctx context.Context, steps []string) {
 	for _, step := range steps {
 		verb, rest, _ := strings.Cut(step, " ")
@@ -229,7 +229,7 @@ func (c *Client) set(ctx context.Context, verb, rest string) error {
 	return fmt.Errorf("no step %s", verb)
 }
 
-// chosen says what is set, and to what it can be set.
+// chosen returns the current settings and their possible values.
 func (c *Client) chosen() string {
 	var all []string
 	for _, o := range c.options {
@@ -257,8 +257,8 @@ func (c *Client) prompt(ctx context.Context, text string) error {
 	return err
 }
 
-// answer returns what is answered to something of that title: the ID of an option or
-// a text; cancel, which is no answer; decline, which leaves a form; never, after which nothing is answered; or
+// answer returns the answer to a request of that title: the ID of an option or a text; cancel,
+// which gives no answer; decline, which rejects a form; never, which leaves the request open; or
 // broken, which is an error. COMMAND && ANSWER runs a command before.
 func (c *Client) answer(ctx context.Context, title string) (string, error) {
 	for _, a := range c.Answers {
@@ -298,7 +298,7 @@ func (c *Client) RequestPermission(ctx context.Context, p sdk.RequestPermissionR
 	return r, nil
 }
 
-// UnstableCreateElicitation answers what is asked in a form.
+// UnstableCreateElicitation answers the questions of a form.
 func (c *Client) UnstableCreateElicitation(
 	ctx context.Context, p sdk.UnstableCreateElicitationRequest,
 ) (r sdk.UnstableCreateElicitationResponse, err error) {

@@ -14,7 +14,7 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 )
 
-// stopped ends a prompt.
+// stopped is the error that ends a prompt.
 type stopped struct {
 	reason sdk.StopReason
 	err    error
@@ -75,7 +75,7 @@ func (a *agent) step(ctx context.Context, id sdk.SessionId, told, verb, rest str
 	return nil
 }
 
-// end does what ends a prompt, or is no part of the protocol.
+// end runs the steps that end a prompt or break the protocol.
 func (a *agent) end(verb, first, second, rest string) error {
 	n, _ := strconv.Atoi(first)
 	switch verb {
@@ -145,7 +145,7 @@ func (a *agent) gauge(ctx context.Context, id sdk.SessionId, verb string, n []st
 	}})
 }
 
-// act does what changes files, runs commands or asks.
+// act runs the steps that change files, run commands or ask questions.
 func (a *agent) act(ctx context.Context, id sdk.SessionId, verb, first, second, rest string) error {
 	file := first
 	if !filepath.IsAbs(file) {
@@ -203,7 +203,7 @@ func (a *agent) act(ctx context.Context, id sdk.SessionId, verb, first, second, 
 	return nil
 }
 
-// elicit asks a person, and says what it is answered.
+// elicit asks a person, and writes the answer.
 func (a *agent) elicit(ctx context.Context, id sdk.SessionId, r sdk.UnstableCreateElicitationRequest) error {
 	got, err := a.conn.UnstableCreateElicitation(ctx, r)
 	if err != nil {
@@ -239,7 +239,7 @@ func (a *agent) ask(ctx context.Context, rest string) error {
 	return nil
 }
 
-// call tells about a call while it is made.
+// call reports a call while do runs it.
 func (a *agent) call(
 	ctx context.Context, id sdk.SessionId, kind sdk.ToolKind, file string, input any, do func(sdk.ToolCallId) (string, error),
 ) error {

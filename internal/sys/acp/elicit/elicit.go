@@ -1,11 +1,10 @@
-// Package elicit turns what an agent of the Agent Client Protocol wants to know
-// from a person into a question in words, and the answer in words into what the
-// agent asked for.
+// Package elicit turns a question of an ACP agent for a person into text, and the person's answer
+// in words into the content that the agent asked for.
 //
-//	request ─▶ Read ─▶ Text ─▶ a person ─▶ Reply, checked against the fields
+//	request -> Read -> Text -> person -> Reply, checked against the fields
 //
-// The agent chose every word of a request. It gets nothing that could not be
-// recorded, such as a password, and no page is opened.
+// The agent chose every word of a request. Anything that must not be recorded, such as a password,
+// is not asked for, and no web page is opened.
 package elicit
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// What a person can do about a request.
+// Actions of a person on a request.
 const (
 	Accept  = "accept"
 	Decline = "decline"
@@ -29,23 +28,23 @@ const (
 
 const (
 	maxFields  = 20
-	maxMessage = 4000 // bytes shown of what the agent says
-	maxLabel   = 300  // bytes shown of what it says about a field
+	maxMessage = 4000 // bytes shown of the agent's message
+	maxLabel   = 300  // bytes shown of a field's label
 	maxLine    = 1000 // bytes shown of a field
-	maxURL     = 2000 // bytes of an address
-	maxShown   = 30   // values of a field that are shown
-	maxValues  = 1000 // values that a field may have
+	maxURL     = 2000 // bytes of a URL
+	maxShown   = 30   // shown values of a field
+	maxValues  = 1000 // possible values of a field
 )
 
-// Request is what an agent wants to know, or have a person do.
+// Request is a question of an agent to a person, or a page that the person is to open.
 type Request struct {
 	message string
-	url     string // page that the person is to open; empty: there are fields
+	url     string // page that the person is to open; empty: the request has fields
 	fields  []field
 }
 
-// Read reads the parameters of elicitation/create. An error says why no person is
-// asked, for the agent.
+// Read reads the parameters of elicitation/create. Its error is a reason, for the agent, why no
+// person is asked.
 func Read(params []byte) (Request, error) {
 	var in struct {
 		Mode    string          `json:"mode"`
@@ -72,7 +71,7 @@ func Read(params []byte) (Request, error) {
 	return r, err
 }
 
-// page checks an address that a person is to open.
+// page checks a URL that a person is to open.
 func page(address string) (string, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -86,10 +85,10 @@ func page(address string) (string, error) {
 	return address, nil
 }
 
-// Personal reports whether only a person can answer: no model opens a page.
+// Personal reports whether only a person can answer, because no model opens a page.
 func (r Request) Personal() bool { return r.url != "" }
 
-// Text is the question in words, with what can be answered.
+// Text returns the question in words, with the possible answers.
 func (r Request) Text() string {
 	var b strings.Builder
 	b.WriteString(r.message + "\n")
@@ -121,7 +120,7 @@ func (r Request) Text() string {
 	return b.String()
 }
 
-// defaulted reports whether nothing has to be answered.
+// defaulted reports whether every field is optional.
 func (r Request) defaulted() bool {
 	some := false
 	for _, f := range r.fields {
@@ -133,13 +132,13 @@ func (r Request) defaulted() bool {
 	return some
 }
 
-// Reply is what the agent gets.
+// Reply is the response for the agent.
 type Reply struct {
 	Action  string         `json:"action"`
 	Content map[string]any `json:"content,omitempty"`
 }
 
-// Reply reads an answer. An error says what does not fit, for the person.
+// Reply reads an answer. Its error tells the person what does not fit.
 func (r Request) Reply(answer string) (Reply, error) {
 	answer = strings.TrimSpace(answer)
 	word := strings.ToLower(strings.TrimRight(answer, ".!"))
@@ -184,7 +183,7 @@ func (r Request) Reply(answer string) (Reply, error) {
 	return r.fill(given)
 }
 
-// agreed reads the answer to a request that has no fields.
+// agreed reads the answer to a request without fields.
 func agreed(word string) (Reply, error) {
 	switch word {
 	case "yes", "done", "ok", Accept:
@@ -195,10 +194,10 @@ func agreed(word string) (Reply, error) {
 	return Reply{}, errors.New("only yes, done, decline and cancel can be answered here")
 }
 
-// typed is a value in words, as opposed to one of JSON.
+// typed is a value in words, as opposed to a JSON value.
 type typed string
 
-// fill makes the content out of what was given, and of defaults where nothing was.
+// fill builds the content from the given values and the defaults of the others.
 func (r Request) fill(given map[string]any) (Reply, error) {
 	content := map[string]any{}
 	known := 0

@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// field is one that a person fills in.
+// field is a field that a person fills in.
 type field struct {
 	name     string
 	kind     string // string, number, integer, boolean or array
@@ -30,19 +30,19 @@ type field struct {
 	says     string
 	format   string
 	pattern  *regexp.Regexp // nil: any
-	least    *float64       // number, or length; nil: no bound
+	least    *float64       // bound of a number or a length; nil: none
 	most     *float64
-	values   []value // the only ones; nil: any
-	fallback any     // nil: none
+	values   []value // the allowed values; nil: any
+	fallback any     // default; nil: none
 }
 
-// value is one that a field may have.
+// value is an allowed value of a field.
 type value struct {
 	Const string `json:"const"`
 	Title string `json:"title"`
 }
 
-// property is a field as the protocol has it.
+// property is a field in the form of the protocol.
 type property struct {
 	Type      string          `json:"type"`
 	Title     string          `json:"title"`
@@ -66,8 +66,8 @@ type property struct {
 	} `json:"items"`
 }
 
-// read reads the fields of a schema: those that are required first, as it names
-// them, then the others by name.
+// read reads the fields of a schema: first the required ones in the order of the schema, then the
+// others by name.
 func read(schema json.RawMessage) ([]field, error) {
 	var in struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -99,13 +99,13 @@ func read(schema json.RawMessage) ([]field, error) {
 	return all, nil
 }
 
-// errSecret says that a question is about a secret.
+// errSecret is returned if a question asks for a secret.
 var errSecret = errors.New("people are not asked for secrets, since their answers are recorded; " +
 	"the user can give them with agents.NAME.env")
 
 var fieldName = pattern.Lazy(`^[A-Za-z0-9_.-]{1,60}$`)
 
-// one reads a field. An error says why it cannot be asked for.
+// one reads a field. Its error is the reason why the field cannot be asked for.
 func one(name string, raw json.RawMessage) (field, error) {
 	var p property
 	if !fieldName().MatchString(name) {
@@ -122,7 +122,7 @@ func one(name string, raw json.RawMessage) (field, error) {
 			f.values = append(f.values, value{Const: v})
 		}
 		if p.Pattern != "" {
-			f.pattern, _ = regexp.Compile(p.Pattern) // one that Go does not know is left to the agent
+			f.pattern, _ = regexp.Compile(p.Pattern) // a pattern that Go cannot compile is left to the agent
 		}
 		if len(f.values) == 0 && (p.Hidden || p.Format == "password" || secret(name) || secret(p.Title)) {
 			return f, errSecret
@@ -148,7 +148,7 @@ func one(name string, raw json.RawMessage) (field, error) {
 	return f, nil
 }
 
-// standard is the default of a field; nil where it has none that fits.
+// standard returns the default of a field; nil if there is none that fits.
 func (f field) standard(raw json.RawMessage) any {
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	d.UseNumber()
@@ -165,7 +165,7 @@ func (f field) standard(raw json.RawMessage) any {
 
 func label(s string) string { return sanitize.Cut(strings.Join(strings.Fields(s), " "), maxLabel) }
 
-// secret reports whether a name is that of a secret.
+// secret reports whether a field's name suggests a secret.
 func secret(name string) bool {
 	var words []string
 	var last rune
@@ -202,7 +202,7 @@ func secret(name string) bool {
 	return false
 }
 
-// about is what the agent says about a field.
+// about returns the agent's description of a field.
 func (f field) about() string {
 	if f.says == "" || f.title == "" || f.title == f.says {
 		return cmp.Or(f.says, f.title)
@@ -210,7 +210,7 @@ func (f field) about() string {
 	return f.title + ": " + f.says
 }
 
-// wants says what a field may be.
+// wants describes the valid values of a field.
 func (f field) wants() string {
 	var b strings.Builder
 	bounds := func(unit string) {
@@ -267,7 +267,7 @@ func (f field) wants() string {
 	return b.String()
 }
 
-// offered lists the values of a field.
+// offered lists the allowed values of a field.
 func (f field) offered() string {
 	var all []string
 	for _, v := range f.values[:min(len(f.values), maxShown)] {
@@ -283,7 +283,7 @@ func (f field) offered() string {
 	return strings.Join(all, ", ")
 }
 
-// words is a value as a person types it.
+// words returns a value as a person types it.
 func words(v any) string {
 	switch v := v.(type) {
 	case bool:
@@ -302,8 +302,7 @@ func words(v any) string {
 
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// take checks what was given for a field, in words or as JSON, and returns it as
-// the field's kind.
+// take checks a value for a field, in words or as JSON, and returns it with the field's type.
 func (f field) take(given any) (any, error) {
 	text, inWords := given.(typed)
 	wrong := fmt.Errorf("is not %s", f.wants())
@@ -387,7 +386,7 @@ func (f field) list(given any, wrong error) (any, error) {
 	return chosen, nil
 }
 
-// among finds a value by itself, or by its title.
+// among finds an allowed value by itself, or by its title.
 func (f field) among(text string) (string, bool) {
 	for _, v := range f.values {
 		if v.Const == text {

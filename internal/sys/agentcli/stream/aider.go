@@ -9,14 +9,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// aider reads aider, which prints text for people and exits with 0 after
-// errors, too. Its library for providers names their errors, and it sums up each
-// message in one line.
+// aider decodes the output of aider, which prints text for people and exits with 0 even after
+// errors. Its provider library names the errors, and aider sums up each message in one line.
 type aider struct {
 	text
 
 	opened bool
-	failed string // an error after which it did nothing more
+	failed string // an error after which it did nothing else
 	usage  nexus.Usage
 	money  nexus.Money
 }
@@ -72,7 +71,7 @@ func (a *aider) count(said string) {
 	}
 }
 
-// Cost is what the prompt cost so far.
+// Cost returns the cost of the prompt so far.
 func (a *aider) Cost() nexus.Money { return a.money }
 
 // Close implements [Decoder].

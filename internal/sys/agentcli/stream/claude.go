@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// claude reads `claude -p --output-format stream-json --verbose`, and what `amp
-// --stream-json` makes of it: no money, and tokens of each message.
+// claude decodes the output of `claude -p --output-format stream-json --verbose`, and of `amp
+// --stream-json`, which has no money but the tokens of each message.
 type claude struct {
 	common
 
@@ -101,7 +101,7 @@ func (c *claude) Line(line []byte) []Event {
 	case "assistant":
 		c.reported(l)
 		if l.Parent != nil && *l.Parent != "" {
-			return nil // of a subagent, which the agent itself listens to
+			return nil // of a subagent; its events are for the agent itself
 		}
 		return c.said(blocks(l.Message.Content))
 	case "user":
@@ -131,7 +131,7 @@ func (c *claude) Line(line []byte) []Event {
 	return nil
 }
 
-// reported takes over what is beside a message: an error, and what Amp counts.
+// reported stores the data beside a message: an error, and the token counts of Amp.
 func (c *claude) reported(l claudeLine) {
 	if e := word(l.Error); e != "" {
 		c.refuse = e
@@ -170,8 +170,8 @@ func (c *claude) limited(l claudeLine) []Event {
 	return l.Limit.events()
 }
 
-// ended reads the result. Subtype success says nothing by itself: it comes with
-// denied calls and with errors of the API, too.
+// ended reads the result. Subtype success alone proves nothing: it also comes with denied calls
+// and with API errors.
 func (c *claude) ended(subtype string, r claudeResult) End {
 	e := End{Money: dollars(r.Dollars), Total: true, Denied: len(r.Denials), Until: c.until}
 	e.Own = r.Main.usage()
@@ -180,7 +180,7 @@ func (c *claude) ended(subtype string, r claudeResult) End {
 			Input: positive(u.Input), Output: positive(u.Output), CacheRead: positive(u.CacheRead), CacheWrite: positive(u.CacheWrite),
 		})
 	}
-	if c.amp { // each prompt for itself
+	if c.amp { // counts each prompt separately
 		e.Total, e.Own = false, nexus.Usage{}
 		for _, t := range c.spent {
 			e.Usage = e.Usage.Add(t.usage())
@@ -217,7 +217,7 @@ func (c *claude) ended(subtype string, r claudeResult) End {
 	return e
 }
 
-// blocks reads the content of a message, which may be a mere text.
+// blocks reads the content of a message, which may be plain text.
 func blocks(raw json.RawMessage) []claudeBlock {
 	var all []claudeBlock
 	if json.Unmarshal(raw, &all) == nil {
@@ -238,7 +238,7 @@ func plain(raw json.RawMessage) string {
 	return b.String()
 }
 
-// word returns a JSON text, and anything else as it is written.
+// word returns a JSON text unquoted, and any other value as it is written.
 func word(raw json.RawMessage) string {
 	var s string
 	if len(raw) == 0 || string(raw) == "null" {
@@ -250,7 +250,7 @@ func word(raw json.RawMessage) string {
 	return s
 }
 
-// dollars returns money for a number of dollars, 0 for one that is none.
+// dollars converts an amount in dollars, and returns 0 for an invalid one.
 func dollars(d float64) nexus.Money {
 	if !(d > 0) || d > 1e6 {
 		return 0

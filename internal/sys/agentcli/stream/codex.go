@@ -7,11 +7,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// codex reads `codex exec --json`.
+// codex decodes the output of `codex exec --json`.
 type codex struct {
 	common
 
-	open map[string]bool // items that were called
+	open map[string]bool // items that were started
 }
 
 type codexLine struct {
@@ -58,7 +58,7 @@ func (c *codex) Line(line []byte) []Event {
 		return []Event{{Kind: Opened, ID: l.Thread}}
 	case "item.started", "item.completed":
 		return c.item(l)
-	case "error": // a notice: it may reconnect
+	case "error": // only a notice: it may reconnect
 		c.failed = l.Message
 	case "turn.completed":
 		u := l.Usage
@@ -75,8 +75,8 @@ func (c *codex) Line(line []byte) []Event {
 	return nil
 }
 
-// item reads what the agent did. An item that is completed without having been
-// started is both.
+// item reads an item, which is an action of the agent. An item that is completed without having
+// been started counts as both.
 func (c *codex) item(l codexLine) []Event {
 	call := Call{ID: l.Item.ID}
 	switch l.Item.Type {

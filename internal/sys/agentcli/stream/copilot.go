@@ -8,13 +8,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// copilot reads `copilot --output-format json`. It does not name its
-// conversation before the end, and counts no tokens.
+// copilot decodes the output of `copilot --output-format json`. It does not name its conversation
+// before the end, and counts no tokens.
 type copilot struct {
 	common
 
 	opened bool
-	kind   string // of the error that it reported last
+	kind   string // kind of the last reported error
 }
 
 type copilotLine struct {
@@ -59,7 +59,7 @@ func (c *copilot) Line(line []byte) []Event {
 		if d.Parent != "" {
 			return all
 		}
-		c.failed, c.kind = "", "" // it went on
+		c.failed, c.kind = "", "" // it continued after the error
 		e := Event{Kind: Said, Text: word(d.Content)}
 		for _, r := range d.Requests {
 			e.Calls = append(e.Calls, Call{ID: r.ID, Tool: r.Name, Input: object(r.Input)})
@@ -87,7 +87,7 @@ func (c *copilot) Line(line []byte) []Event {
 	return all
 }
 
-// ended reads the result, which comes after errors, too.
+// ended reads the result, which also comes after errors.
 func (c *copilot) ended(exit *int) End {
 	if c.failed == "" && exit != nil && *exit == 0 {
 		return End{}

@@ -2,8 +2,8 @@ package stream
 
 import "strings"
 
-// crush reads `crush run`, which prints its last message when it is done, and nothing
-// before. Its conversation is there by then.
+// crush decodes the output of `crush run`, which prints nothing but its last message at the end.
+// Its conversation exists by then.
 type crush struct {
 	text
 

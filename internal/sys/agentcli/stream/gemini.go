@@ -6,11 +6,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// gemini reads `gemini -o stream-json`.
+// gemini decodes the output of `gemini -o stream-json`.
 type gemini struct {
 	common
 
-	saying string // pieces of the message that is being said
+	saying string // pieces of the current message
 }
 
 type geminiLine struct {
@@ -92,7 +92,7 @@ func (g *gemini) Line(line []byte) []Event {
 	return all
 }
 
-// flush returns the message that was said in pieces.
+// flush returns the message that was collected from its pieces.
 func (g *gemini) flush() []Event {
 	if g.saying == "" {
 		return nil

@@ -7,16 +7,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// goose reads `goose run --output-format stream-json`. Messages come in pieces
-// with one identifier. It reports an end after errors, too, and errors of its
-// provider as words of the model.
+// goose decodes the output of `goose run --output-format stream-json`. Messages come in pieces
+// with one identifier. goose also reports an end after errors, and reports errors of its provider
+// as text of the model.
 type goose struct {
 	common
 
 	opened bool
-	id     string // of the message that is being said
+	id     string // identifier of the current message
 	saying string
-	kind   string // of the error that it reported last
+	kind   string // kind of the last reported error
 }
 
 type gooseLine struct {
@@ -50,7 +50,7 @@ type gooseResult struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// gooseError is how a message starts with which it reports that its provider failed.
+// gooseError is the beginning of a message that reports an error of the provider.
 const gooseError = "Ran into this error"
 
 // Line implements [Decoder].
@@ -103,7 +103,7 @@ func (g *goose) message(l gooseLine) []Event {
 	return all
 }
 
-// text returns what a tool answered: a list of blocks, or an object with one.
+// text returns the result of a tool: a list of blocks, or an object with one.
 func (r gooseResult) text() (text string, failed bool) {
 	var in struct {
 		Content json.RawMessage `json:"content"`
@@ -118,7 +118,7 @@ func (r gooseResult) text() (text string, failed bool) {
 	return text, in.Failed || r.Status == "error"
 }
 
-// flush returns the message that was said in pieces.
+// flush returns the message that was collected from its pieces.
 func (g *goose) flush() []Event {
 	text := g.saying
 	if g.saying = ""; strings.TrimSpace(text) == "" {
@@ -131,8 +131,8 @@ func (g *goose) flush() []Event {
 	return []Event{{Kind: Said, Text: text}}
 }
 
-// ended reads the end. Its tokens are those of the last call of the model, not of
-// the prompt, so it counts nothing.
+// ended reads the end. It counts no tokens, because the stream has those of the last model call,
+// not of the prompt.
 func (g *goose) ended() End {
 	var e End
 	if g.failed == "" {

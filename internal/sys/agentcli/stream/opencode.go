@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// opencode reads `opencode run --format json`. Older versions say nothing at the
-// end: there the last step that stopped by itself is the end.
+// opencode decodes the output of `opencode run --format json`. Older versions print no end: the
+// last step that stopped by itself counts as the end.
 type opencode struct {
 	common
 
@@ -16,7 +16,7 @@ type opencode struct {
 	usage   nexus.Usage
 	money   nexus.Money
 	denied  int
-	stopped bool // the last step was the last
+	stopped bool // the current step was the final one
 }
 
 type opencodeLine struct {
@@ -102,7 +102,7 @@ func (o *opencode) Line(line []byte) []Event {
 	return all
 }
 
-// Cost is what the prompt cost so far.
+// Cost returns the cost of the prompt so far.
 func (o *opencode) Cost() nexus.Money { return o.money }
 
 // Close implements [Decoder].

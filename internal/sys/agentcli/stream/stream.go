@@ -1,11 +1,10 @@
-// Package stream reads what agent programs of other makers print: aider, Amp,
-// Claude Code, Codex, Copilot, crush, Gemini CLI, goose, OpenCode, and programs that
-// print nothing but text. It is pure: lines in, events out.
+// Package stream decodes the output of third-party agent programs: aider, Amp, Claude Code, Codex,
+// Copilot, crush, Gemini CLI, goose, OpenCode, and programs that print only text. It is pure:
+// lines in, events out.
 //
-// The streams change with every release. A decoder reads whole objects, ignores
-// types and fields that it does not know, and reports what it could not read.
-// An exit code proves nothing: programs exit with 0 after an error, and with 1
-// after success. A prompt is done only when the stream says so.
+// The streams change with every release. A decoder reads whole objects, ignores unknown types and
+// fields, and reports the lines that it could not read. An exit code proves nothing: programs exit
+// with 0 after an error, and with 1 after success. A prompt is done only when the stream says so.
 package stream
 
 import (
@@ -19,20 +18,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Kind is what an event says.
+// Kind is the kind of an event.
 type Kind string
 
-// The kinds.
+// The kinds of events.
 const (
-	Opened   Kind = "opened"   // the agent has a conversation: ID, empty for the one it was given; Model, Version
+	Opened   Kind = "opened"   // a conversation has begun: ID, empty for the given one; Model, Version
 	Said     Kind = "said"     // a whole message: Text, Calls
 	Answered Kind = "answered" // a tool call ended: ID, Failed, Text
-	Asked    Kind = "asked"    // permission for Calls[0] is asked under ID
-	Limited  Kind = "limited"  // a window of the account: Window, Used, Until
+	Asked    Kind = "asked"    // permission is requested for Calls[0] under ID
+	Limited  Kind = "limited"  // usage of a window of the account: Window, Used, Until
 	Ended    Kind = "ended"    // the prompt is done: End
 )
 
-// Event is one thing that an agent reports.
+// Event is an event that an agent reports.
 type Event struct {
 	Kind    Kind
 	ID      string
@@ -41,38 +40,38 @@ type Event struct {
 	Text    string
 	Calls   []Call
 	Failed  bool
-	Refused bool      // Answered: it was not made, because our file tools do not allow it
-	Window  string    // 5h, 7d, or as the program names it
+	Refused bool      // Answered: the call was not made, because our file tools refused it
+	Window  string    // 5h, 7d, or the program's own name of the window
 	Used    int       // percent of the account's window
 	Until   time.Time // when the window starts again
 	End     End
 }
 
-// Call is a tool call that the agent makes itself.
+// Call is a tool call of the agent.
 type Call struct {
 	ID    string
 	Tool  string
 	Input json.RawMessage
 }
 
-// End is how a prompt ended.
+// End describes how a prompt ended.
 type End struct {
 	Fault  nexus.Fault // empty: the agent is done
 	Why    string
-	Text   string                 // what it said last
-	Usage  nexus.Usage            // of the prompt, or of the conversation where Total is set
-	Money  nexus.Money            // as the agent counts it; 0: it does not
+	Text   string                 // text of its last message
+	Usage  nexus.Usage            // of the prompt, or of the conversation if Total is set
+	Money  nexus.Money            // as the agent counts it; 0: it does not count money
 	Total  bool                   // Usage and Money may include earlier prompts of the conversation: versions differ
-	Sum    bool                   // Money includes them for certain, whatever Usage does
-	Own    nexus.Usage            // of the prompt alone, where the stream has that, too; less than all of it
-	Models map[string]nexus.Usage // of the prompt by model, where the stream tells and does not count money
-	Denied int                    // calls that were denied
-	Until  time.Time              // when the account's window starts again, if the stream says so
+	Sum    bool                   // Money certainly includes them, regardless of Usage
+	Own    nexus.Usage            // of the prompt alone, if the stream has that, too; a part of it
+	Models map[string]nexus.Usage // of the prompt by model, if the stream has it and does not count money
+	Denied int                    // number of denied calls
+	Until  time.Time              // when the account's window starts again, if known
 }
 
-// Decoder reads the stream of one process.
+// Decoder decodes the stream of one process.
 type Decoder interface {
-	// Line reads one line, without its end. It is never kept.
+	// Line decodes one line, without its line feed. It must not retain the line.
 	Line(line []byte) []Event
 	// Close returns how the prompt ended, after the process exited.
 	Close(exit int, stderr string) End
@@ -83,8 +82,8 @@ func Formats() []string {
 	return []string{"aider", "amp", "claude", "codex", "copilot", "crush", "gemini", "goose", "opencode", "text"}
 }
 
-// New returns the decoder of a format; text for an unknown one, in which a line that
-// holds until, where that is not empty, says that the prompt is done.
+// New returns the decoder of a format. For an unknown format it returns the text decoder, in which
+// a line that contains until (if that is not empty) ends the prompt.
 func New(format, until string) Decoder {
 	switch format {
 	case "aider":
@@ -111,17 +110,17 @@ func New(format, until string) Decoder {
 }
 
 const (
-	maxLost = 4 << 10  // bytes kept of lines that are no objects
-	maxText = 64 << 10 // bytes kept of an answer in text
+	maxLost = 4 << 10  // bytes stored of lines that are not objects
+	maxText = 64 << 10 // bytes stored of an answer in text
 )
 
-// common is what all decoders of JSON lines have.
+// common is the part that all decoders of JSON lines share.
 type common struct {
-	objects int    // lines that were read
-	lost    string // lines that were not, the last of them
+	objects int    // number of lines that were objects
+	lost    string // the last lines that were not
 	end     *End
-	last    string // what the agent said last
-	failed  string // the error that it reported last
+	last    string // text of the agent's last message
+	failed  string // the last reported error
 }
 
 // read decodes a line into v, and reports whether it is an object.
@@ -138,7 +137,7 @@ func (c *common) read(line []byte, v any) bool {
 	return true
 }
 
-// finish records the end, which the stream reports once.
+// finish stores the end of the prompt. It emits the end only once.
 func (c *common) finish(e End) []Event {
 	if e.Text == "" {
 		e.Text = c.last
@@ -167,8 +166,7 @@ func (c *common) Close(exit int, stderr string) End {
 	return e
 }
 
-// faultPatterns are words of messages, in lower case, and the fault that they are about.
-// The first that fits counts.
+// faultPatterns maps words of messages, in lower case, to faults. The first match counts.
 var faultPatterns = []struct { //nolint:gochecknoglobals // never written
 	fault nexus.Fault
 	words []string
@@ -200,8 +198,8 @@ var faultPatterns = []struct { //nolint:gochecknoglobals // never written
 	}},
 }
 
-// Classify returns the fault that a message of an agent is about, empty if
-// unknown. Programs have few codes and many texts.
+// Classify returns the fault that a message of an agent indicates, or "" if unknown. Programs have
+// few error codes and many texts.
 func Classify(text string) nexus.Fault {
 	low := strings.ToLower(text)
 	for _, s := range faultPatterns {
@@ -215,7 +213,7 @@ func Classify(text string) nexus.Fault {
 // Brief returns the beginning of a text as one line.
 func Brief(s string) string { return sanitize.Cut(strings.Join(strings.Fields(s), " "), 300) }
 
-// tail returns the last n bytes, from the beginning of a character.
+// tail returns the last n bytes, starting at a character boundary.
 func tail(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -223,7 +221,7 @@ func tail(s string, n int) string {
 	return strings.ToValidUTF8(s[len(s)-n:], "")
 }
 
-// object returns a JSON object, and an empty one for anything else.
+// object returns a JSON object, and an empty object for any other value.
 func object(raw json.RawMessage) json.RawMessage {
 	if len(raw) > 0 && raw[0] == '{' && json.Valid(raw) {
 		return raw
@@ -231,7 +229,7 @@ func object(raw json.RawMessage) json.RawMessage {
 	return json.RawMessage("{}")
 }
 
-// made encodes the input of a call that a stream reports as fields.
+// made encodes the input of a call that the stream reports as fields.
 func made(v any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -240,27 +238,27 @@ func made(v any) json.RawMessage {
 	return data
 }
 
-// UsedSince returns what the prompt used, and what the conversation used with it:
-// before is what the conversation had used.
+// UsedSince returns the usage of the prompt, and the total usage of the conversation. The
+// arguments are the usage of the conversation before the prompt.
 func (e End) UsedSince(money nexus.Money, before nexus.Usage) (spent End, total End) {
 	spent, total = e, e
 	all := e.Usage.Total() > 0 && e.Usage.Total() >= before.Total()+e.Own.Total() && (e.Money >= money || e.Sum)
 	switch {
 	case e.Total && all:
 		spent.Money, spent.Usage = e.Money-money, usageSince(e.Usage, before)
-	default: // it counts each prompt for itself
+	default: // the agent counts each prompt separately
 		total.Money, total.Usage = money+e.Money, before.Add(e.Usage)
 	}
 	switch {
 	case e.Sum && e.Money >= money:
 		spent.Money, total.Money = e.Money-money, e.Money
-	case e.Sum: // it forgot what was before
+	case e.Sum: // the agent no longer counts earlier prompts
 		spent.Money, total.Money = e.Money, money+e.Money
 	}
 	return spent, total
 }
 
-// usageSince returns what was used since u was v.
+// usageSince returns the usage u without the earlier usage v.
 func usageSince(u, v nexus.Usage) nexus.Usage {
 	return nexus.Usage{
 		Input: positive(u.Input - v.Input), Output: positive(u.Output - v.Output),
@@ -268,5 +266,5 @@ func usageSince(u, v nexus.Usage) nexus.Usage {
 	}
 }
 
-// positive returns n, 0 for a negative count.
+// positive returns n, or 0 if n is negative.
 func positive(n int64) int64 { return max(n, 0) }

@@ -9,12 +9,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// text reads a program that prints what it likes. Its exit is all that says how
-// it ended, unless somebody knows which line does, so 0 is taken as done: what it
-// did is judged by its change anyway.
+// text decodes the output of a program that prints plain text. Its exit code is the only sign of
+// how it ended, unless a line is known that ends the prompt. Exit code 0 counts as done: the
+// result is judged by its change in any case.
 type text struct {
 	said  string
-	until string // in the line that says that it is done; empty: none does
+	until string // text of the line that ends the prompt; empty: none
 	done  bool
 }
 
@@ -44,8 +44,7 @@ func (t *text) Close(exit int, stderr string) End {
 	}
 	e.Fault = nexus.FaultCrashed
 	said := strings.TrimSpace(stderr + "\n" + tail(t.said, maxLost))
-	// What it printed before its end is about its work: a server that answers 401
-	// is no lost login.
+	// Earlier output is about its work: a server that answers 401 is no lost login.
 	if known := cmp.Or(Classify(stderr), Classify(lastLines(t.said, 3))); known != "" {
 		e.Fault = known
 	}
@@ -53,7 +52,7 @@ func (t *text) Close(exit int, stderr string) End {
 	return e
 }
 
-// lastLines returns the last lines of a text that are not empty.
+// lastLines returns the last non-empty lines of a text.
 func lastLines(text string, n int) string {
 	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 	return strings.Join(lines[max(len(lines)-n, 0):], "\n")

@@ -12,18 +12,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// claudeWindow is how much of a window is used, as Claude Code tells it: of the
-// one that is nearest to its end, or, where its version does so, of all.
+// claudeWindow is the usage of a window as Claude Code reports it: of the window that is nearest
+// to its limit, or, in some versions, of all windows.
 type claudeWindow struct {
 	Status string                  `json:"status"`
 	Type   string                  `json:"rateLimitType"`
 	Resets float64                 `json:"resetsAt"`
-	Used   *float64                `json:"utilization"` // a share
+	Used   *float64                `json:"utilization"` // a fraction
 	Extra  bool                    `json:"isUsingOverage"`
 	All    map[string]claudeWindow `json:"unifiedWindows"`
 }
 
-// claudeNames are what Claude Code calls windows.
+// claudeNames maps Claude Code's names of windows to ours.
 func claudeNames(name string) string {
 	switch name {
 	case "":
@@ -39,11 +39,10 @@ func claudeNames(name string) string {
 	}
 }
 
-// windowName returns a name that is short enough to be shown.
+// windowName shortens a name for display.
 func windowName(name string) string { return sanitize.Cut(strings.Join(strings.Fields(name), " "), 40) }
 
-// events returns what there is to tell. What is used beyond the window, and paid
-// for, counts as a window that is used up.
+// events returns the events of the windows. Paid usage beyond a window counts as a full window.
 func (w claudeWindow) events() []Event {
 	var all []Event
 	add := func(name string, w claudeWindow) {
@@ -52,7 +51,7 @@ func (w claudeWindow) events() []Event {
 		case w.Status == "rejected" || w.Extra || name == "overage":
 			e.Used = 100
 		case w.Used == nil:
-			return // it says only that there is something left
+			return // reports only that some quota is left
 		default:
 			e.Used = percent(*w.Used)
 		}
@@ -70,7 +69,7 @@ func (w claudeWindow) events() []Event {
 	return all
 }
 
-// maxWindows is how many windows of an account are told of at once.
+// maxWindows limits the reported windows of an account.
 const maxWindows = 8
 
 func percent(share float64) int {
@@ -80,7 +79,7 @@ func percent(share float64) int {
 	return int(math.Round(min(share, 1) * 100))
 }
 
-// seconds returns the time of a Unix time, zero for none.
+// seconds converts a Unix time; zero for none.
 func seconds(s float64) time.Time {
 	if !(s > 0) || s > 1e11 {
 		return time.Time{}
@@ -88,8 +87,8 @@ func seconds(s float64) time.Time {
 	return time.Unix(int64(s), 0).UTC()
 }
 
-// codexCount is what Codex writes after each answer of its model: into its own
-// record of the conversation, and not into what it prints.
+// codexCount is the usage that Codex writes after each response of its model: to its own record of
+// the conversation, and not to its output.
 type codexCount struct {
 	At      time.Time `json:"timestamp"`
 	Type    string    `json:"type"`
@@ -106,11 +105,11 @@ type codexWindow struct {
 	Used    float64 `json:"used_percent"`
 	Minutes int     `json:"window_minutes"`
 	Resets  float64 `json:"resets_at"`
-	Left    float64 `json:"resets_in_seconds"` // of older versions
+	Left    float64 `json:"resets_in_seconds"` // in older versions
 }
 
-// CodexLimits returns how much of the account's windows is used by a line of the
-// record that Codex keeps of a conversation; nothing for any other line.
+// CodexLimits returns the usage of the account's windows from a line of Codex's record of a
+// conversation, and nothing for any other line.
 func CodexLimits(line []byte) []Event {
 	var c codexCount
 	if json.Unmarshal(line, &c) != nil || c.Type != "event_msg" || c.Payload.Type != "token_count" {
@@ -130,7 +129,7 @@ func CodexLimits(line []byte) []Event {
 	return all
 }
 
-// span names a window by how long it is.
+// span names a window by its length.
 func span(minutes int) string {
 	const day = 24 * 60
 	switch {

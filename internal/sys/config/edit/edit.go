@@ -1,9 +1,8 @@
-// Package edit changes one setting in the text of a TOML file and leaves all
-// else as it is, comments and layout included.
+// Package edit changes one setting in the text of a TOML file and keeps everything else, including
+// comments and layout.
 //
-// It finds its place by looking at the text alone and then reads both texts
-// with the parser that everything else uses: what comes out differs from what
-// went in by that one value, or nothing comes out.
+// It locates the setting in the text alone and then parses both texts with the parser of the rest
+// of the program: unless the result differs by exactly that one value, the edit fails.
 package edit
 
 import (
@@ -18,8 +17,8 @@ import (
 	gotoml "github.com/pelletier/go-toml/v2"
 )
 
-// ErrShape says that a file has a setting in a way that is not changed here,
-// such as within a table on one line.
+// ErrShape is returned if a file has a setting in a form that this package does not edit, such as
+// within an inline table.
 var ErrShape = errors.New("the file has it in a way that only a person can change")
 
 // Path returns the segments of a dotted key, such as pricing."openai/x".input.
@@ -33,7 +32,7 @@ func Path(name string) ([]string, error) {
 	}
 	var path []string
 	for {
-		for segment, below := range tree { // there is one
+		for segment, below := range tree { // exactly one
 			path = append(path, segment)
 			next, isTable := below.(map[string]any)
 			if !isTable {
@@ -44,7 +43,7 @@ func Path(name string) ([]string, error) {
 	}
 }
 
-// Quote writes a text as TOML has it.
+// Quote returns a text as a TOML string.
 func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -68,10 +67,10 @@ func Quote(s string) string {
 	return b.String()
 }
 
-// Read returns a value that is written as in a file, on one line.
+// Read parses a value that is written on one line, in the syntax of the file.
 func Read(value string) (any, error) {
 	var tree map[string]any
-	err := parse("x = ["+value+"]\n", &tree) // no comment fits in there
+	err := parse("x = ["+value+"]\n", &tree) // a comment cannot end this array
 	all, _ := tree["x"].([]any)
 	if err != nil || len(tree) != 1 || len(all) != 1 || strings.ContainsAny(value, "\r\n") {
 		return nil, errors.New("not a value of TOML on one line")
@@ -79,7 +78,7 @@ func Read(value string) (any, error) {
 	return all[0], nil
 }
 
-// Set returns the text with a value, written as in a file, at a key.
+// Set returns the text with a key set to a value in the syntax of the file.
 func Set(text string, path []string, value string) (string, error) {
 	value = strings.Trim(value, " \t,")
 	is, err := Read(value)
@@ -99,7 +98,7 @@ func Set(text string, path []string, value string) (string, error) {
 	return out, differs(text, out, path, is)
 }
 
-// Unset returns the text without a key, and whether it was there.
+// Unset returns the text without a key, and whether the text had it.
 func Unset(text string, path []string) (string, bool, error) {
 	all, err := statements(text)
 	if err != nil {
@@ -128,7 +127,7 @@ func index(all []statement, path []string) int {
 	return slices.IndexFunc(all, func(s statement) bool { return !s.table && slices.Equal(s.path, path) })
 }
 
-// add returns the text with a key that it does not have.
+// add inserts a key that the text does not have.
 func add(text string, all []statement, path []string, value string) string {
 	newline := "\n"
 	if strings.Contains(text, "\r\n") {
@@ -136,12 +135,12 @@ func add(text string, all []statement, path []string, value string) string {
 	}
 	last := len(path) - 1
 	table, name := path[:last], path[last:]
-	at := -1 // end of the last line of the table
+	at := -1 // end of the last line in the table
 	for _, s := range all {
 		switch {
 		case s.table && slices.Equal(s.path, table), !s.table && slices.Equal(s.in, table):
 			at, name = s.end, path[last:]
-		case !s.table && len(s.in) < last && len(s.path) > last && slices.Equal(s.path[:last], table): // it is written as a.b = 1
+		case !s.table && len(s.in) < last && len(s.path) > last && slices.Equal(s.path[:last], table): // written as a.b = 1
 			at, name = s.end, path[len(s.in):]
 		}
 	}
@@ -188,8 +187,8 @@ func bare(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }
 
-// differs holds that two texts differ by the value at a path alone; nil: it is
-// gone.
+// differs returns an error unless two texts differ by exactly the value at a path; a nil value
+// means that it is removed.
 func differs(from, to string, path []string, value any) error {
 	was, is := map[string]any{}, map[string]any{}
 	if err := parse(from, &was); err != nil {
@@ -216,7 +215,7 @@ func get(tree map[string]any, path []string) any {
 	return tree[path[len(path)-1]]
 }
 
-// drop removes a value, and the tables that hold nothing without it.
+// drop removes a value, and the tables that are empty without it.
 func drop(tree map[string]any, path []string) {
 	if len(path) > 1 {
 		below, isTable := tree[path[0]].(map[string]any)
@@ -230,8 +229,7 @@ func drop(tree map[string]any, path []string) {
 	delete(tree, path[0])
 }
 
-// parse reads TOML. What it reads comes from outside, so a panic in the parser is
-// one more kind of broken file.
+// parse reads TOML. The input is untrusted, so a panic in the parser is reported as a broken file.
 func parse(text string, to *map[string]any) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

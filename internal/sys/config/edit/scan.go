@@ -2,24 +2,24 @@ package edit
 
 import "strings"
 
-// statement is a header of a table or a key with its value, and where it is.
+// statement is a table header or a key with its value, with its position in the text.
 type statement struct {
 	table bool
-	path  []string // in full
-	in    []string // table that a key is written in; nil: none
-	start int      // of the line that it begins on
-	value int      // where the value begins
-	end   int      // of the value or the header
+	path  []string // full path
+	in    []string // table around a key; nil: none
+	start int      // start of its line
+	value int      // start of the value
+	end   int      // end of the value or the header
 }
 
-// scanner finds the statements of a text. It is only right about TOML: what it
-// finds in anything else is never used.
+// scanner finds the statements of a text. It is correct only for TOML; its findings in other texts
+// are never used.
 type scanner struct {
 	text string
 	at   int
 }
 
-// statements returns what a text has, in order. A text that is not TOML is refused.
+// statements returns the statements of a text in order. A text that is not TOML is refused.
 func statements(text string) ([]statement, error) {
 	var tree map[string]any
 	if err := parse(text, &tree); err != nil {
@@ -38,13 +38,13 @@ func statements(text string) ([]statement, error) {
 			}
 			table = s.key()
 			if s.line(); list {
-				table = append(table, "[]") // a key in one of several tables is none of ours
+				table = append(table, "[]") // keys in an array of tables are not edited
 			}
 			all = append(all, statement{table: true, path: table, start: start, end: s.at})
 			continue
 		}
 		path := s.key()
-		s.at++ // the sign
+		s.at++ // the equals sign
 		for s.at < len(text) && (text[s.at] == ' ' || text[s.at] == '\t') {
 			s.at++
 		}
@@ -57,7 +57,7 @@ func statements(text string) ([]statement, error) {
 	return all, nil
 }
 
-// skip goes to the next statement, and reports whether there is one.
+// skip advances to the next statement, and reports whether there is one.
 func (s *scanner) skip() bool {
 	for s.at < len(s.text) {
 		switch s.text[s.at] {
@@ -72,7 +72,7 @@ func (s *scanner) skip() bool {
 	return false
 }
 
-// line goes to the end of the line.
+// line advances to the end of the line.
 func (s *scanner) line() {
 	if n := strings.IndexByte(s.text[s.at:], '\n'); n >= 0 {
 		s.at += n
@@ -81,7 +81,7 @@ func (s *scanner) line() {
 	s.at = len(s.text)
 }
 
-// key reads a dotted key up to what ends it.
+// key reads a dotted key up to its end.
 func (s *scanner) key() []string {
 	from := s.at
 	for s.at < len(s.text) {
@@ -90,7 +90,7 @@ func (s *scanner) key() []string {
 			s.quoted()
 			continue
 		case '=', ']', '\n':
-			path, _ := Path(strings.TrimSpace(s.text[from:s.at])) // the whole text is TOML
+			path, _ := Path(strings.TrimSpace(s.text[from:s.at])) // cannot fail: the whole text is TOML
 			return path
 		}
 		s.at++
@@ -98,7 +98,7 @@ func (s *scanner) key() []string {
 	return nil
 }
 
-// skipValue goes to the end of a value, or to the comment behind it.
+// skipValue advances to the end of a value, or to the comment after it.
 func (s *scanner) skipValue() {
 	deep := 0
 	for s.at < len(s.text) {
@@ -125,7 +125,7 @@ func (s *scanner) skipValue() {
 	}
 }
 
-// quoted goes behind a text in quotes.
+// quoted advances past a string in quotes.
 func (s *scanner) quoted() {
 	quote := s.text[s.at : s.at+1]
 	end := quote
@@ -138,7 +138,7 @@ func (s *scanner) quoted() {
 			s.at++
 		case strings.HasPrefix(s.text[s.at:], end):
 			for s.at += len(end); len(end) == 3 && strings.HasPrefix(s.text[s.at:], quote); {
-				s.at++ // one or two quotes may end a long text
+				s.at++ // one or two quotes may precede the end of a long string
 			}
 			return
 		}

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// mostNames is how many names a chain has.
+// mostNames limits the names in a chain.
 const mostNames = 3
 
-// Models reads one to three names of models, the first of which is preferred:
-// a text with commas, or a list. They are kept as text.
+// Models reads one to three names of models, the preferred one first: a text with commas, or a
+// list. The value is stored as text.
 func Models() Kind {
 	return chain(ModelName(), "must be one to three models", "provider/model, or a list of up to three")
 }
 
-// Agents reads one to three names of agents, or of models as provider/model, as
-// [Models] does. An empty text is none.
+// Agents reads one to three names of agents, or of models as provider/model, in the form of
+// [Models]. An empty text means none.
 func Agents() Kind {
 	one := Matching("agent", `^[A-Za-z0-9][A-Za-z0-9_.-]*(/[^\s\p{C}]+)?$`, "must be the name of an agent, such as claude")
 	k := chain(one, "must be one to three agents", "text, or a list of up to three")
@@ -37,7 +37,7 @@ func Agents() Kind {
 	return k
 }
 
-// chain reads names of a kind, the first of which is preferred.
+// chain reads a list of names, the preferred one first.
 func chain(one Kind, most, says string) Kind {
 	check := func(names []string) (any, error) {
 		if len(names) == 0 || len(names) > mostNames {

@@ -1,5 +1,5 @@
-// Package kind reads and shows the values of settings, whatever they came in:
-// a file, an environment variable or a flag.
+// Package kind reads and formats the values of settings from all sources: files, environment
+// variables and flags.
 package kind
 
 import (
@@ -18,15 +18,15 @@ import (
 
 // Kind reads and describes the values of a key.
 type Kind struct {
-	Says   string         // what a value looks like
+	Says   string         // form of a value, for people
 	Schema map[string]any // JSON Schema of a value
 	Values []string
-	Read   func(v any) (any, error)       // a value from a file
-	Parse  func(text string) (any, error) // a value from the environment or a flag
+	Read   func(v any) (any, error)       // reads a value from a file
+	Parse  func(text string) (any, error) // reads a value from the environment or a flag
 }
 
-// Put stores what a kind read. A value of another type is a mistake in the
-// table, which the tests walk.
+// Put stores a value that a kind read. A value of another type is a mistake in the table, which
+// the tests check.
 func Put[T any](at *T, v any) {
 	switch p := any(at).(type) {
 	case *nexus.Tier:
@@ -60,12 +60,13 @@ func Put[T any](at *T, v any) {
 	}
 }
 
-// ErrKind says that a value has another type.
+// ErrKind is returned for a value of another type.
 var ErrKind = errors.New("wrong type")
 
-// Kinds are not inlined: every key would have its own copies of their functions.
+// Functions that make kinds are not inlined: every key would have its own copies of their
+// functions.
 
-// Whole reads whole numbers between two bounds, both allowed.
+// Whole reads whole numbers from low to high, inclusive.
 func Whole(low, high int) Kind {
 	check := func(n int64) (any, error) {
 		if n < int64(low) || n > int64(high) {
@@ -192,7 +193,7 @@ func Address() Kind {
 	})
 }
 
-// Matching reads text that a pattern fits; must says what it has to be.
+// Matching reads text that matches a pattern; must is the requirement in error messages.
 func Matching(says, pattern, must string) Kind {
 	return stringy(says, map[string]any{"pattern": pattern}, func(s string) (any, error) {
 		if ok, err := regexp.MatchString(pattern, s); err != nil || !ok {
@@ -202,7 +203,7 @@ func Matching(says, pattern, must string) Kind {
 	})
 }
 
-// stringy reads texts that a function understands.
+// stringy reads texts that a function can parse.
 func stringy(says string, schema map[string]any, parse func(string) (any, error)) Kind {
 	k := Kind{Says: says, Schema: map[string]any{"type": "string"}, Parse: parse}
 	for name, v := range schema {
@@ -238,7 +239,7 @@ func Boolean() Kind {
 	}
 }
 
-// Command reads a command line; false or an empty one switches it off.
+// Command reads a command line; false or an empty text turns it off.
 func Command() Kind {
 	check := func(s string) (any, error) {
 		s = strings.TrimSpace(s)
@@ -269,7 +270,7 @@ func Command() Kind {
 	}
 }
 
-// Plain refuses control characters, which could forge what a terminal shows.
+// Plain refuses control characters, which could forge terminal output.
 func Plain(s string) error {
 	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return errors.New("must not hold control characters")
@@ -277,8 +278,7 @@ func Plain(s string) error {
 	return nil
 }
 
-// Named reports whether s may fill a "*" that names a gate, role or
-// provider.
+// Named reports whether s may replace a "*" that names a gate, role or provider.
 func Named(s string) bool {
 	if s == "" || len(s) > 64 || s[0] == '-' {
 		return false
@@ -288,7 +288,7 @@ func Named(s string) bool {
 	})
 }
 
-// Show returns a value as it would be written in a file.
+// Show returns a value in the syntax of the file.
 func Show(v any) string {
 	switch x := v.(type) {
 	case nexus.Money:
@@ -327,7 +327,7 @@ func quoted[T ~string](all []T) string {
 	return "[" + strings.Join(q, ", ") + "]"
 }
 
-// short writes a duration without the zero parts at its end.
+// short formats a duration without zero parts at its end.
 func short(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -339,7 +339,7 @@ func short(d time.Duration) string {
 	return s
 }
 
-// Quoted writes foreign text for people: escaped, and cut.
+// Quoted formats untrusted text for people: escaped and shortened.
 func Quoted(s string) string {
 	if len(s) > 80 {
 		s = s[:80] + "..."

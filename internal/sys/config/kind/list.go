@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// List reads names, of the allowed ones if there are any; in the environment
-// they are separated by commas.
+// List reads names, restricted to the allowed ones if there are any; in environment variables they
+// are separated by commas.
 func List(allowed ...string) Kind {
 	item := map[string]any{"type": "string"}
 	if len(allowed) > 0 {
@@ -28,7 +28,7 @@ func List(allowed ...string) Kind {
 	})
 }
 
-// Texts reads a list of texts that may be anything but hold control characters.
+// Texts reads a list of any texts without control characters.
 func Texts() Kind {
 	return list("list of texts", map[string]any{"type": "string"}, func(all []string) (any, error) {
 		for _, s := range all {
@@ -40,7 +40,7 @@ func Texts() Kind {
 	})
 }
 
-// Pairs reads a table of texts as "name=value", in the order of their names.
+// Pairs reads a table of texts into "name=value" entries, ordered by name.
 func Pairs(name string) Kind {
 	fits := regexp.MustCompile(name)
 	check := func(n, v string) (string, error) {
@@ -90,7 +90,7 @@ func Pairs(name string) Kind {
 	}
 }
 
-// Beginnings reads a list of the words that simple commands begin with.
+// Beginnings reads a list of the first words of simple commands.
 func Beginnings() Kind {
 	return list("list of commands", map[string]any{"type": "string", "pattern": beginning}, func(names []string) (any, error) {
 		for i, n := range names {
@@ -103,12 +103,12 @@ func Beginnings() Kind {
 	})
 }
 
-// Many reads a list of texts that check understands.
+// Many reads a list of texts that check accepts.
 func Many(says string, check func([]string) (any, error)) Kind {
 	return list(says, map[string]any{"type": "string"}, check)
 }
 
-// Phrases reads a list of texts that say something.
+// Phrases reads a list of non-blank texts.
 func Phrases() Kind {
 	return list("list of phrases", map[string]any{"type": "string", "minLength": 1, "maxLength": 200}, func(names []string) (any, error) {
 		for _, n := range names {
@@ -120,10 +120,10 @@ func Phrases() Kind {
 	})
 }
 
-// beginning matches words that no shell reads otherwise.
+// beginning matches words without special meaning to a shell.
 const beginning = `^[A-Za-z0-9_./+:@%=-]+( [A-Za-z0-9_./+:@%=-]+){0,9}$`
 
-// list reads lists of texts that a check lets through.
+// list reads lists of texts that a check accepts.
 func list(says string, item map[string]any, check func([]string) (any, error)) Kind {
 	return Kind{
 		Says: says, Schema: map[string]any{"type": "array", "items": item},

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Size reads numbers of bytes, with a unit of K, M, G or T where that is given.
+// Size reads numbers of bytes, with an optional unit of K, M, G or T.
 func Size() Kind {
 	const pattern = `^[0-9]+[KMGT]?$`
 	k := stringy(`size, such as "512M" or "2G"`, map[string]any{"pattern": pattern}, func(s string) (any, error) { return ParseSize(s) })

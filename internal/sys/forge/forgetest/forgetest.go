@@ -1,5 +1,5 @@
-// Package forgetest is a server that speaks as much of the APIs of GitHub and GitLab as reading an issue,
-// commenting on it, pushing a branch and opening a pull request needs.
+// Package forgetest is a test server with the parts of the APIs of GitHub and GitLab for reading
+// an issue, commenting on it, pushing a branch and opening a pull request.
 package forgetest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// Token is the token that may write.
+// Token is the token with write access.
 const Token = "ghp_forge-test-token-0123456789abcdefghij"
 
 // Comment is a comment on the issue.
@@ -21,33 +21,33 @@ type Comment struct {
 	ID     int64
 	Author string
 	Body   string
-	Writer bool // may write to the project
-	Member bool // belongs to the project of GitHub, and may not write
-	System bool // of GitLab itself
-	Inside bool // an internal note of GitLab
+	Writer bool // has write access
+	Member bool // member of the GitHub project without write access
+	System bool // written by GitLab itself
+	Inside bool // internal note of GitLab
 }
 
-// Server has one issue, o/r#7, as both forges tell of it. It is safe for concurrent use.
+// Server has one issue, o/r#7, for both APIs. It is safe for concurrent use.
 type Server struct {
 	web *httptest.Server
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	Title string
 	Body  string
 	State string
-	Pull  bool // it is a pull request
-	Mute  bool // the token may not ask who may write
-	App   bool // the token is that of an app
-	Short bool // pages lack every other comment, as if they were hidden
+	Pull  bool // the issue is a pull request
+	Mute  bool // the token may not check write access
+	App   bool // the token belongs to an app
+	Short bool // pages lack every other comment, like hidden ones
 	said  []Comment
 	next  int64
 	pulls []Pull
-	git   http.Handler // of the project's repository; nil: there is none
-	dir   string       // where that is
+	git   http.Handler // serves the project's repository; nil: none
+	dir   string       // its directory
 
-	stall   string        // who opens a pull request is not answered: before it is there, or after; empty: they are
-	stalled chan struct{} // closed once somebody waits for that answer
-	fail    []int         // statuses of the next answers
+	stall   string        // opening a pull request is not answered: before or after it exists; empty: it is
+	stalled chan struct{} // closed once a client waits for that response
+	fail    []int         // statuses of the next responses
 	calls   []string      // method and path
 }
 
@@ -58,7 +58,7 @@ func Start() *Server {
 	return s
 }
 
-// URL is the address of the server; the APIs are below /api/v3 and /api/v4.
+// URL returns the URL of the server; the APIs are below /api/v3 and /api/v4.
 func (s *Server) URL() string { return s.web.URL }
 
 // Close ends the server.
@@ -67,7 +67,7 @@ func (s *Server) Close() {
 	s.web.Close()
 }
 
-// Env is the environment of a client.
+// Env returns a variable of a client's environment.
 func (s *Server) Env(name string) string {
 	switch name {
 	case "GITHUB_SERVER_URL", "CI_SERVER_URL":
@@ -81,7 +81,7 @@ func (s *Server) Env(name string) string {
 	}
 }
 
-// Say lets people comment.
+// Say adds comments.
 func (s *Server) Say(all ...Comment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *Server) Say(all ...Comment) {
 	}
 }
 
-// Comments returns what was said.
+// Comments returns the comments.
 func (s *Server) Comments() []Comment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,14 +111,14 @@ func (s *Server) Delete(id int64) {
 	}
 }
 
-// Fail lets the next answers fail with these statuses; 0 is one that does not fail.
+// Fail sets the statuses of the next responses; 0 means no failure.
 func (s *Server) Fail(statuses ...int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fail = append(s.fail, statuses...)
 }
 
-// Calls returns the methods and paths that were called.
+// Calls returns the methods and paths of the received requests.
 func (s *Server) Calls() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,7 +248,7 @@ func (s *Server) gitLab(w http.ResponseWriter, r *http.Request, path string, wri
 		})
 	case path == "/members/all/1" && writes:
 		answer(w, http.StatusOK, map[string]any{"access_level": 50})
-	case !writes: // comments and members are for those who say who they are
+	case !writes: // comments and members are only for logged-in users
 		answer(w, http.StatusUnauthorized, map[string]any{"message": "401 Unauthorized"})
 	case path == "/issues/7/notes" && r.Method == http.MethodGet:
 		answer(w, http.StatusOK, s.page(w, r, func(c Comment) any {
@@ -273,7 +273,7 @@ func (s *Server) gitLab(w http.ResponseWriter, r *http.Request, path string, wri
 	}
 }
 
-// page returns the comments of the page that a request asks for, and says whether there is another.
+// page returns the comments of the requested page, and sets the header of the next page.
 func (s *Server) page(w http.ResponseWriter, r *http.Request, tell func(Comment) any) []any {
 	size, _ := strconv.Atoi(r.URL.Query().Get("per_page"))
 	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
@@ -292,7 +292,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, tell func(Comment)
 	return all
 }
 
-// write changes a comment, or makes one where id is 0.
+// write changes a comment, or adds one if id is 0.
 func (s *Server) write(w http.ResponseWriter, r *http.Request, id int64) {
 	var sent struct {
 		Body string `json:"body"`
@@ -320,5 +320,5 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, id int64) {
 func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // who hung up hears nothing
+	_ = json.NewEncoder(w).Encode(v) // a closed connection does not matter
 }

@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// Pull is a pull request of the project, as both forges tell of it.
+// Pull is a pull request of the project.
 type Pull struct {
 	Number       int
 	Branch, Base string
 	Title, Body  string
 	State        string // open, closed or merged
-	Stranger     bool   // its branch is that of another project
-	Commit       string // that its branch was at last
+	Stranger     bool   // its branch is in another project
+	Commit       string // last head of its branch
 }
 
-// ServeGit lets a program of git serve the project's repository, which is dir: o/r.git is below it. Who
-// does not give the token is refused.
+// ServeGit serves the project's repository, which is o/r.git below dir, with a git program.
+// Requests without the token are refused.
 func (s *Server) ServeGit(git, dir string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *Server) Pulls() []Pull {
 	return append([]Pull(nil), s.pulls...)
 }
 
-// Open opens a pull request as somebody else does.
+// Open opens a pull request on behalf of somebody else.
 func (s *Server) Open(p Pull) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +54,8 @@ func (s *Server) End(number int, state string) {
 	s.pulls[number-1].State = state
 }
 
-// Stall leaves the next one who opens a pull request without an answer, before it is there or after, until they
-// go. The channel is closed once they wait.
+// Stall leaves the next request that opens a pull request without a response, before or after the
+// pull request exists, until the client goes. The channel is closed once the client waits.
 func (s *Server) Stall(when string) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *Server) Stall(when string) <-chan struct{} {
 	return s.stalled
 }
 
-// wait leaves somebody without an answer, where that was asked for.
+// wait leaves a client without a response, if [Server.Stall] asked for it.
 func (s *Server) wait(r *http.Request, when string) {
 	if s.stall != when {
 		return
@@ -75,7 +75,7 @@ func (s *Server) wait(r *http.Request, when string) {
 	s.mu.Lock()
 }
 
-// at returns the commit of a branch of the repository that is served; empty where there is none.
+// at returns the commit of a branch of the served repository, or "".
 func (s *Server) at(branch string) string {
 	if s.dir == "" {
 		return ""
@@ -87,7 +87,7 @@ func (s *Server) at(branch string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// push serves git, to who has the token.
+// push serves git to clients with the token.
 func (s *Server) push(w http.ResponseWriter, r *http.Request) {
 	user, token, _ := r.BasicAuth()
 	if s.git == nil || token != Token || user != "x-access-token" && user != "oauth2" {
@@ -139,7 +139,7 @@ func (s *Server) gitLabPulls(w http.ResponseWriter, r *http.Request, path string
 	})
 }
 
-// pull lists pull requests, tells of one, opens one or changes one.
+// pull lists, shows, opens or changes pull requests.
 func (s *Server) pull(w http.ResponseWriter, r *http.Request, path string, tell func(Pull) any) {
 	n, _ := strconv.Atoi(strings.TrimPrefix(path, "/"))
 	var sent struct {

@@ -1,5 +1,5 @@
-// Package gittest makes repositories for tests, as a user would: with plain
-// git and an identity of its own. What is set on the machine does not count.
+// Package gittest makes repositories for tests with plain git and an identity of its own. The
+// machine's git configuration is ignored.
 package gittest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
-// Run runs git in dir and returns what it says, without the space around it.
-// A test whose git fails is over.
+// Run runs git in dir and returns its output without surrounding space. It ends the test if git
+// fails.
 func Run(tb testing.TB, dir string, args ...string) string {
 	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), "git", args...)
@@ -29,8 +29,7 @@ func Run(tb testing.TB, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Write writes files below dir, by their names with slashes, and makes the
-// directories that are missing.
+// Write writes files below dir, by slash-separated paths, and creates missing directories.
 func Write(tb testing.TB, dir string, files map[string]string) {
 	tb.Helper()
 	for name, text := range files {
@@ -44,12 +43,12 @@ func Write(tb testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// Broken is what a git says that fails because of [Fails].
+// Broken is the output of a git that fails because of [Fails].
 const Broken = "git-is-broken-here"
 
-// Fails puts a git before the real one that fails at one call: the n-th, from 1,
-// since fail was called, or at none for 0. Calls says how many there were since,
-// and failed what the one that failed was to do, empty where none did.
+// Fails puts a wrapper before the real git that fails at one call: the n-th, from 1, since fail
+// was called, or none for 0. The function calls returns the number of calls since then, and failed
+// the arguments of the failed call, or "".
 func Fails(tb testing.TB) (fail func(n int), calls func() int, failed func() string) {
 	tb.Helper()
 	git, err := exec.LookPath("git")
@@ -61,7 +60,7 @@ func Fails(tb testing.TB) (fail func(n int), calls func() int, failed func() str
 	fail = func(n int) {
 		tb.Helper()
 		text := fmt.Sprintf("#!/bin/sh\necho >>'%s'\n", log)
-		if n > 0 { // what it does is built into the shell: there are many calls
+		if n > 0 { // only shell builtins: there are many calls
 			text += fmt.Sprintf("n=0; while read -r _; do n=$((n+1)); done <'%s'\n", log)
 			text += fmt.Sprintf("if [ $n = %d ]; then echo \"$*\" >'%s'; echo %s >&2; exit 128; fi\n", n, asked, Broken)
 		}

@@ -1,5 +1,4 @@
-// Package journaltest holds what every journal must do: the real one and any
-// that stands in for it.
+// Package journaltest is the test suite for journals: the real one and every substitute.
 package journaltest
 
 import (
@@ -16,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Journal is what is tested. A journal whose methods return types of its own
-// is wrapped by the test that runs the suite.
+// Journal is the tested journal. A journal whose methods return types of its own must be wrapped
+// by its test.
 type Journal interface {
 	Acquire(ctx context.Context, run nexus.RunID, p nexus.Process, ttl time.Duration) (Lease, error)
 	Ask(ctx context.Context, run nexus.RunID, r nexus.Request) (nexus.Event, error)
@@ -26,7 +25,7 @@ type Journal interface {
 	Spent(ctx context.Context, day time.Time, except nexus.RunID) (nexus.Money, error)
 }
 
-// Lease is the right to append.
+// Lease is the tested lease.
 type Lease interface {
 	Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, error)
 	Renew(ctx context.Context) error
@@ -34,16 +33,16 @@ type Lease interface {
 	Fence() int64
 }
 
-// Open opens the same journal each time it is called within one test, as
-// different processes would. The journal must take the time from now.
+// Open opens the same journal at each call within one test, like different processes. The journal
+// must use the time from now.
 type Open func(t *testing.T, now func() time.Time) Journal
 
-// elsewhere is a process of which nobody here can know whether it lives.
+// elsewhere returns a process on another host, of which nobody here can know whether it runs.
 func elsewhere(pid int) nexus.Process {
 	return nexus.Process{PID: pid, Host: "elsewhere.invalid", Start: 7}
 }
 
-// clock is a time that tests move.
+// clock is a time that tests can move.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -61,8 +60,7 @@ func (c *clock) pass(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// Run runs the suite. Each test calls open with a t of its own, which stands
-// for a new journal.
+// Run runs the suite. Each test calls open with its own t, which identifies a new journal.
 func Run(t *testing.T, open func(t *testing.T) Open) {
 	t.Helper()
 	for _, c := range []struct {
@@ -171,7 +169,7 @@ func appendThenRead(t *testing.T, open Open, c *clock) {
 	}
 }
 
-// sameForAll appends facts that their JSON does not keep as they are.
+// sameForAll appends facts that change when they are encoded as JSON.
 func sameForAll(t *testing.T, open Open, c *clock) {
 	t.Helper()
 	j := open(t, c.now)
@@ -304,8 +302,8 @@ func cancelled(t *testing.T, open Open, c *clock) {
 	}
 }
 
-// cancelledMidway takes the caller away at any moment of an append. Whether it
-// was made is known, and the next one works.
+// cancelledMidway cancels the context at any moment of an append. The result must be known, and
+// the next append must work.
 func cancelledMidway(t *testing.T, open Open, c *clock) {
 	t.Helper()
 	j := open(t, c.now)
@@ -344,13 +342,13 @@ func spent(t *testing.T, open Open, c *clock) {
 	if got, err := j.Spent(t.Context(), today, "a"); err != nil || got != 1000 {
 		t.Errorf("before it was settled, the other run's call counts %d (%v), want its worst case", got, err)
 	}
-	put(t, b, nexus.BudgetSpent{ID: "2", Money: 900}, nexus.BudgetSpent{ID: "2", Money: 900}) // the second counts for nothing
+	put(t, b, nexus.BudgetSpent{ID: "2", Money: 900}, nexus.BudgetSpent{ID: "2", Money: 900}) // the second one does not count
 	for _, w := range []struct {
 		day    time.Time
 		except nexus.RunID
 		want   nexus.Money
 	}{
-		{today, "", 1110}, // b's reservation was settled on the next day, and is today's
+		{today, "", 1110}, // b's reservation was closed on the next day, and counts today
 		{today, "a", 900},
 		{today, "b", 210},
 		{today.Add(24 * time.Hour), "", 5},
@@ -365,8 +363,7 @@ func spent(t *testing.T, open Open, c *clock) {
 	}
 }
 
-// midnight reserves money at the first moment of a day, and at the last of the
-// one before.
+// midnight reserves money in the first moment of a day, and in the last one of the day before.
 func midnight(t *testing.T, open Open, c *clock) {
 	t.Helper()
 	j := open(t, c.now)

@@ -33,7 +33,7 @@ func leaseRunsOut(t *testing.T, open Open, c *clock) {
 		t.Fatal("the run was taken before its lease ran out")
 	}
 	c.pass(1)
-	put(t, old, parked(2)) // nobody has taken it
+	put(t, old, parked(2)) // the lease was not acquired by another
 	next := acquire(t, other, "r1", 2)
 	if next.Fence() <= old.Fence() {
 		t.Errorf("fence went from %d to %d", old.Fence(), next.Fence())
@@ -44,7 +44,7 @@ func leaseRunsOut(t *testing.T, open Open, c *clock) {
 	if err := old.Release(t.Context()); err != nil {
 		t.Errorf("releasing what is lost: %v", err)
 	}
-	put(t, next, parked(4)) // the old holder's release took nothing away
+	put(t, next, parked(4)) // the release by the old holder had no effect
 	if got := all(t, j, "r1", 0); len(got) != 3 {
 		t.Errorf("the run has %d events, want 3: the old holder's must be refused", len(got))
 	}

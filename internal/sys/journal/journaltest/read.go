@@ -109,7 +109,7 @@ func readingStops(t *testing.T, open Open, c *clock) {
 	j := open(t, c.now)
 	l := acquire(t, j, "r1", 1)
 	put(t, l, parked(0), parked(1), parked(2))
-	for range 20 { // more than there can be open reads
+	for range 20 { // more than the limit of open reads
 		for _, err := range j.Events(t.Context(), "", 0) {
 			if err != nil {
 				t.Fatal(err)

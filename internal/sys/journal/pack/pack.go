@@ -1,10 +1,10 @@
-// Package pack writes and reads a run as one file, to be taken to another
-// machine: its events, the data that they name, and its commits.
+// Package pack writes and reads a run as one file, for transport to another machine: its events,
+// their blobs, and its commits.
 //
-// The file is a tar archive with these members in this order: manifest.json,
-// events.jsonl, blobs/HASH for each blob, and objects.bundle where the run made
-// commits. Nothing is ever written under a name that a file holds: a member with
-// any other name, of any other type or out of order makes the file unreadable.
+// The file is a tar archive with these members in this order: manifest.json, events.jsonl,
+// blobs/HASH for each blob, and objects.bundle if the run made commits. Names in the file are
+// never used as paths: a member with any other name, of any other type or out of order is an
+// error.
 package pack
 
 import (
@@ -25,18 +25,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// Format is the version of the file that this program writes, and the newest
-// that it reads.
+// Format is the version of the file that this program writes, and the newest that it can read.
 const Format = 1
 
-// Manifest says what a file holds.
+// Manifest describes the content of a file.
 type Manifest struct {
 	Format int               `json:"format"`
 	Run    nexus.RunID       `json:"run"`
-	Base   string            `json:"base"` // commit that the run started from; the repository must have it
+	Base   string            `json:"base"` // commit from which the run started; the repository must have it
 	Events int               `json:"events"`
 	Digest string            `json:"events_sha256"`
-	Refs   map[string]string `json:"refs"` // commits by the ref that keeps each
+	Refs   map[string]string `json:"refs"` // commits by ref
 	Bundle bool              `json:"bundle"`
 }
 
@@ -59,7 +58,7 @@ const (
 	maxBlob     = 1 << 30
 )
 
-// Bad is why a file cannot be read.
+// bad returns the error for a file that cannot be read.
 func bad(why string, args ...any) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: "this is no whole file of nexus journal export: " + fmt.Sprintf(why, args...),
@@ -70,8 +69,7 @@ func bad(why string, args ...any) error {
 // Writer writes a file. Call its methods in order.
 type Writer struct{ tar *tar.Writer }
 
-// NewWriter writes the manifest and the events. It sets what the manifest says
-// of the events.
+// NewWriter writes the manifest and the events. It sets the manifest's fields about the events.
 func NewWriter(w io.Writer, m Manifest, events []journal.PortableEvent) (*Writer, error) {
 	var lines bytes.Buffer
 	for _, e := range events {
@@ -94,15 +92,15 @@ func NewWriter(w io.Writer, m Manifest, events []journal.PortableEvent) (*Writer
 	return p, p.member(eventsName, int64(lines.Len()), &lines)
 }
 
-// Blob adds a blob.
+// Blob writes a blob.
 func (p *Writer) Blob(hash string, data []byte) error {
 	return p.member(blobPrefix+hash, int64(len(data)), bytes.NewReader(data))
 }
 
-// Bundle adds the commits.
+// Bundle writes the commits.
 func (p *Writer) Bundle(size int64, r io.Reader) error { return p.member(bundleName, size, r) }
 
-// Close ends the file.
+// Close ends the archive.
 func (p *Writer) Close() error { return p.tar.Close() }
 
 func (p *Writer) member(name string, size int64, r io.Reader) error {
@@ -128,7 +126,7 @@ var (
 	isCommit = pattern.Lazy(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
-// Open reads the manifest and the events, and checks them.
+// Open reads and checks the manifest and the events.
 func Open(r io.Reader) (*Reader, error) {
 	p := &Reader{tar: tar.NewReader(r)}
 	if err := p.advance(); err != nil {
@@ -155,7 +153,7 @@ func Open(r io.Reader) (*Reader, error) {
 	return p, err
 }
 
-// parse reads a manifest and refuses what no export writes.
+// parse reads a manifest and refuses values that no export writes.
 func (m *Manifest) parse(data []byte) error {
 	if err := json.Unmarshal(data, m); err != nil {
 		return bad("its manifest is not JSON")
@@ -199,7 +197,7 @@ func parseEvents(lines []byte) ([]journal.PortableEvent, error) {
 	return all, s.Err()
 }
 
-// Blobs hands over each blob, whose content is what its hash says.
+// Blobs calls take for each blob, after checking its hash.
 func (p *Reader) Blobs(take func(hash string, data []byte) error) error {
 	for p.next != nil && strings.HasPrefix(p.next.Name, blobPrefix) {
 		hash := strings.TrimPrefix(p.next.Name, blobPrefix)
@@ -220,8 +218,7 @@ func (p *Reader) Blobs(take func(hash string, data []byte) error) error {
 	return nil
 }
 
-// Bundle hands over the commits, where there are some, and checks that nothing
-// follows.
+// Bundle calls take with the commits, if there are any, and checks that nothing follows.
 func (p *Reader) Bundle(take func(io.Reader) error) error {
 	if p.Manifest.Bundle {
 		if p.next == nil || p.next.Name != bundleName {
@@ -247,7 +244,7 @@ func (p *Reader) Bundle(take func(io.Reader) error) error {
 type counter struct {
 	r   io.Reader
 	n   int64
-	err error // other than the end
+	err error // an error other than the end
 }
 
 func (c *counter) Read(b []byte) (int, error) {
@@ -259,7 +256,7 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// content reads a member that has to come now, and goes to the next.
+// content reads the member that must be next, and advances.
 func (p *Reader) content(name string, most int64) ([]byte, error) {
 	switch {
 	case p.next == nil || p.next.Name != name:
@@ -274,7 +271,7 @@ func (p *Reader) content(name string, most int64) ([]byte, error) {
 	return data, p.advance()
 }
 
-// advance goes to the next member, which must be a plain file.
+// advance reads the next member's header, which must be that of a regular file.
 func (p *Reader) advance() error {
 	h, err := p.tar.Next()
 	switch {
@@ -290,8 +287,8 @@ func (p *Reader) advance() error {
 	return nil
 }
 
-// sparse reports whether a member has holes, which are read as zeros: a few bytes
-// of the file may say that they are a disk full of them.
+// sparse reports whether a member has holes, which are read as zeros: a few bytes in the archive
+// may expand to more than the disk can store.
 func sparse(h *tar.Header) bool {
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// event holds what matters of any event of a stream.
+// event has the used fields of all events of a stream.
 type event struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`
@@ -31,19 +31,19 @@ type event struct {
 	Usage usage `json:"usage"`
 }
 
-// usage counts whole messages; a count that is not there has not changed.
+// usage counts whole messages; a missing count is unchanged.
 type usage struct {
-	Input      *wire.Count `json:"input_tokens"` // without what the cache gave or took
+	Input      *wire.Count `json:"input_tokens"` // without tokens read from or written to the cache
 	CacheRead  *wire.Count `json:"cache_read_input_tokens"`
 	CacheWrite *wire.Count `json:"cache_creation_input_tokens"`
 	Created    struct {
-		Hour *wire.Count `json:"ephemeral_1h_input_tokens"` // of CacheWrite
+		Hour *wire.Count `json:"ephemeral_1h_input_tokens"` // part of CacheWrite
 	} `json:"cache_creation"`
 	Output *wire.Count `json:"output_tokens"`
 	terms
 }
 
-// terms are what the price hangs on besides the tokens.
+// terms are the conditions of the price besides the tokens.
 type terms struct {
 	Service string `json:"service_tier"`
 	Region  string `json:"inference_geo"`
@@ -70,18 +70,18 @@ func (u usage) over(r *llm.Response) {
 	}
 }
 
-// draft is an answer on its way.
+// draft is an incomplete answer.
 type draft struct {
 	r      llm.Response
 	blocks []*piece
 	reason string
 	over   bool            // the message is complete
 	bytes  int             // of the answer so far
-	step   int             // answers before this one
-	hear   func(llm.Delta) // of pieces that are not empty
+	step   int             // number of earlier answers
+	hear   func(llm.Delta) // called with non-empty pieces
 }
 
-// piece is a content block on its way.
+// piece is an incomplete content block.
 type piece struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
@@ -91,13 +91,12 @@ type piece struct {
 	Thinking  string
 	Signature string
 	raw       json.RawMessage
-	grown     strings.Builder // text, thinking or input, by type
+	grown     strings.Builder // text, thinking or input, depending on the type
 	signed    strings.Builder
 	closed    bool
 }
 
-// take adds one event. What it does not know it leaves out, as the provider
-// asks its clients to.
+// take adds one event. It ignores unknown ones, as the provider asks its clients to.
 func (d *draft) take(name string, data []byte, key string) error {
 	if name == "error" {
 		return wire.ResponseError(0, nil, data, key)
@@ -156,7 +155,7 @@ func (d *draft) start(v event) error {
 	case "thinking":
 		p.grown.WriteString(p.Thinking)
 		d.hear(llm.Delta{Thought: p.Thinking})
-	default: // thinking that is sealed, among others
+	default: // sealed thinking, among others
 		d.hear(llm.Delta{Input: len(v.Block)})
 	}
 	return nil
@@ -185,7 +184,7 @@ func (d *draft) grow(v event) error {
 	return nil
 }
 
-// close makes the answer, now that its last event has come.
+// close builds the answer after the last event.
 func (d *draft) close() (llm.Response, error) {
 	r := d.r
 	switch d.reason {

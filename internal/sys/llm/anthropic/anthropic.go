@@ -1,5 +1,4 @@
-// Package anthropic speaks the Messages API of Anthropic and of what is
-// compatible with it.
+// Package anthropic is a client of Anthropic's Messages API and of compatible servers.
 package anthropic
 
 import (
@@ -14,26 +13,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// Config says where the models are and how to reach them.
+// Config configures the access to the models.
 type Config struct {
 	Key      string // never printed
 	BaseURL  string // without "/v1"; empty means Anthropic's own
 	HTTP     *http.Client
 	Limits   llm.Limits
-	Effort   string // of requests that name none; empty leaves it to the model
-	Thinking string // the type of thinking, shown in summary; empty leaves it to the model
+	Effort   string // of requests without one; empty: the model decides
+	Thinking string // type of thinking, shown as a summary; empty: the model decides
 }
 
-// Format keeps the key out of whatever prints a Config.
+// Format hides the key from all printing of a Config.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "anthropic(%s)", c.BaseURL) }
 
-// home is the provider's own address.
+// home is the provider's own URL.
 const home = "https://api.anthropic.com/"
 
-// version is that of the API, which every request names.
+// version is the API version that every request names.
 const version = "2023-06-01"
 
-// New returns the models. It does no work.
+// New returns the models. It makes no request.
 func New(c Config) llm.Provider {
 	return &model{
 		limits: c.Limits, effort: c.Effort, thinking: c.Thinking,
@@ -47,8 +46,8 @@ func New(c Config) llm.Provider {
 	}
 }
 
-// model holds the key only within functions, so that no print of a value that
-// holds a model can show it.
+// model has the key only inside of closures, so that printing a value that contains a model cannot
+// show it.
 type model struct {
 	limits           llm.Limits
 	effort, thinking string
@@ -56,8 +55,7 @@ type model struct {
 	key              func() string
 }
 
-// Stream sends the request and reads the answer. Events are decoded into the
-// few fields that matter here.
+// Stream sends the request and reads the answer. Only the needed fields of events are decoded.
 func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
 	body, err := m.encode(r)
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// lookback is how many blocks before a breakpoint the provider searches for
-// an earlier one, with some room.
+// lookback is the number of blocks before a breakpoint in which the provider searches for an
+// earlier one, with some margin.
 const lookback = 16
 
-// request is the body of a call. What grows stands last.
+// request is the body of a call. The growing fields are last.
 type request struct {
 	Model     string    `json:"model"`
 	MaxTokens int64     `json:"max_tokens"`
 	Stream    bool      `json:"stream"`
-	Cache     *cache    `json:"cache_control,omitempty"` // moves to the last block by itself
+	Cache     *cache    `json:"cache_control,omitempty"` // moves to the last block automatically
 	Output    *output   `json:"output_config,omitempty"`
 	Thinking  *thinking `json:"thinking,omitempty"`
 	Choice    *choice   `json:"tool_choice,omitempty"`
@@ -61,10 +61,10 @@ type tool struct {
 
 type message struct {
 	Role    string `json:"role"`
-	Content []any  `json:"content"` // *block, or json.RawMessage for what is the provider's own
+	Content []any  `json:"content"` // *block, or json.RawMessage for the provider's own blocks
 }
 
-// block is a content block of ours.
+// block is one of our content blocks.
 type block struct {
 	Type    string          `json:"type"`
 	Text    string          `json:"text,omitempty"`
@@ -77,10 +77,9 @@ type block struct {
 	Cache   *cache          `json:"cache_control,omitempty"`
 }
 
-// encode returns the body of the call. The breakpoints for the provider's
-// cache are the end of tools and system, which never changes, and the end of
-// the request, set once for all at the top so that a message's bytes stay the
-// same from request to request.
+// encode returns the body of the call. The breakpoints for the provider's cache are the end of
+// tools and system, which never change, and the end of the request, set once at the top level so
+// that a message's bytes stay the same from request to request.
 func (m *model) encode(r llm.Request) ([]byte, error) {
 	if r.MaxTokens <= 0 {
 		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
@@ -120,8 +119,8 @@ func (m *model) encode(r llm.Request) ([]byte, error) {
 	return wire.Encode(q)
 }
 
-// encodeParts returns the blocks of a message: results first, as the provider
-// demands, and no empty text, which it refuses.
+// encodeParts returns the blocks of a message: results first, as the provider requires, and no
+// empty text, which it refuses.
 func encodeParts(parts []llm.Part) []any {
 	var results, rest []any
 	for _, p := range parts {
@@ -137,7 +136,7 @@ func encodeParts(parts []llm.Part) []any {
 			rest = append(rest, &block{Type: "tool_use", ID: p.Call.ID, Name: p.Call.Tool, Input: input})
 		case p.Raw != nil:
 			var own struct{ Type string }
-			if json.Unmarshal(p.Raw, &own) == nil && own.Type != "" { // else another provider's
+			if json.Unmarshal(p.Raw, &own) == nil && own.Type != "" { // else it belongs to another provider
 				rest = append(rest, p.Raw)
 			}
 		case strings.TrimSpace(p.Text) != "":
@@ -147,8 +146,8 @@ func encodeParts(parts []llm.Part) []any {
 	return append(results, rest...)
 }
 
-// bridge adds a breakpoint where the request before this one ended, if the
-// last turn was so large that the provider would not look back that far.
+// bridge adds a breakpoint at the end of the previous request, if the last turn was too large for
+// the provider to search back that far.
 func bridge(messages []message, c *cache) {
 	blocks := 0
 	for i := len(messages) - 1; i >= 0; i-- {

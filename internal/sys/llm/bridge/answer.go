@@ -11,15 +11,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Request is a request. Its JSON is request.json.
+// Request is the content of request.json.
 type Request struct {
 	Model     string          `json:"model"`
 	System    string          `json:"system,omitzero"`
 	Tools     []llm.Tool      `json:"tools,omitempty"`
 	Messages  []llm.Message   `json:"messages"`
 	MaxTokens int64           `json:"max_tokens"`
-	Schema    json.RawMessage `json:"schema,omitempty"` // of the text of the answer
-	Force     string          `json:"force,omitzero"`   // the tool that must be called; "*" is any
+	Schema    json.RawMessage `json:"schema,omitempty"` // for the text of the answer
+	Force     string          `json:"force,omitzero"`   // tool that must be called; "*": any
 	Effort    string          `json:"effort,omitzero"`
 }
 
@@ -30,20 +30,20 @@ func newAsked(r llm.Request) Request {
 	}
 }
 
-// Answer is what the model says. Its JSON is answer.json.
+// Answer is the content of answer.json.
 type Answer struct {
 	Text  string   `json:"text,omitzero"`
 	Calls []Call   `json:"calls,omitempty"`
-	Stop  llm.Stop `json:"stop,omitzero"` // refuse or length; otherwise it follows from the calls
+	Stop  llm.Stop `json:"stop,omitzero"` // refuse or length; otherwise the calls decide
 }
 
-// Call is one call of a tool.
+// Call is a tool call.
 type Call struct {
 	Tool  string          `json:"tool"`
-	Input json.RawMessage `json:"input"` // an object; absent: {}
+	Input json.RawMessage `json:"input"` // an object; missing: {}
 }
 
-// Parse reads an answer. It takes nothing that it does not know.
+// Parse parses an answer. Unknown fields are errors.
 func Parse(data []byte) (Answer, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -83,7 +83,7 @@ func (c *Call) check() error {
 	return nil
 }
 
-// response returns the answer as a provider would. ID makes the ids of calls
+// response converts the answer to a provider's response. The argument id makes the IDs of calls
 // unique in a conversation.
 func (a Answer) response(id string) llm.Response {
 	r := llm.Response{Message: llm.Message{From: llm.Assistant}, Stop: a.Stop, Model: Name, ID: id}

@@ -1,13 +1,13 @@
-// Package bridge asks a person or a program instead of a provider: each
-// request is a directory with files to read, and the answer is a file that is
-// put beside them. Prompts can be tried with it by hand, without a key.
+// Package bridge replaces a provider by a person or a program: each request is a directory of
+// files to read, and the answer is a file that is written beside them. It can be used to try
+// prompts by hand, without a key.
 //
-//	DIR/0001/request.md    for people: what is new, then all that was sent
+//	DIR/0001/request.md    for people: first the new part, then the whole request
 //	DIR/0001/request.json  for programs, written last: see [Request]
-//	DIR/0001/answer.json   awaited: see [Answer]
-//	DIR/0001/answer.md     awaited instead, where the answer is text alone
-//	DIR/0001/error.txt     what is wrong with the answer, until it is right
-//	DIR/0001/cancelled     nobody waits for the answer any more
+//	DIR/0001/answer.json   the expected answer: see [Answer]
+//	DIR/0001/answer.md     the expected answer, if it is only text
+//	DIR/0001/error.txt     the error in the answer, until it is fixed
+//	DIR/0001/cancelled     the answer is no longer expected
 package bridge
 
 import (
@@ -25,29 +25,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Name is the model that a bridge serves.
+// Name is the model of a bridge.
 const Name = "hand"
 
-// interval is how often it is looked whether an answer is there.
+// interval is the polling interval for an answer.
 const interval = 100 * time.Millisecond
 
-// limit bounds an answer, in bytes.
+// limit is the size limit of an answer, in bytes.
 const limit = 16 << 20
 
-// Provider asks through a directory. Several processes may share one: each
-// request takes the next free number. It waits for an answer for as long as
-// the context lets it, since people take their time.
+// Provider exchanges requests and answers through a directory. Several processes may share one:
+// each request uses the next free number. It waits for an answer until the context ends, since
+// people are slow.
 type Provider struct{ Dir string }
 
 var _ llm.Provider = Provider{}
 
-// Models implements [llm.Provider]. Whoever answers is one model.
+// Models implements [llm.Provider]. There is one model.
 func (p Provider) Models(context.Context) ([]llm.ModelInfo, error) {
 	return []llm.ModelInfo{{Name: Name}}, nil
 }
 
-// Stream implements [llm.Model]. Nothing that a request costs is known, so its
-// usage is estimated.
+// Stream implements [llm.Model]. The usage is unknown, so it is estimated.
 func (p Provider) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
 	dir, err := p.ask(r)
 	if err != nil {
@@ -65,10 +64,10 @@ func (p Provider) Stream(ctx context.Context, r llm.Request, heard func(llm.Delt
 	return resp, nil
 }
 
-// ask writes a request into a new directory and returns that. The JSON appears
-// whole, and last.
+// ask writes a request to a new directory and returns the directory. The JSON appears complete,
+// and last.
 func (p Provider) ask(r llm.Request) (dir string, err error) {
-	data, err := json.Marshal(newAsked(r)) // not indented: that would change what it holds
+	data, err := json.Marshal(newAsked(r)) // not indented: that would change raw JSON
 	if err != nil {
 		return "", err
 	}
@@ -85,8 +84,8 @@ func (p Provider) ask(r llm.Request) (dir string, err error) {
 	return dir, os.Rename(temporary, filepath.Join(dir, "request.json"))
 }
 
-// claim makes the directory of the next free number. Making it is what claims
-// it, also against other processes.
+// claim creates the directory of the next free number. Creating it reserves the number, also
+// against other processes.
 func (p Provider) claim() (string, error) {
 	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
 		return "", err
@@ -110,8 +109,8 @@ func (p Provider) claim() (string, error) {
 	}
 }
 
-// await returns the answer in dir once it is there, whole and valid. It says
-// in dir what is wrong with one that is not.
+// await waits for a complete and valid answer in dir. It writes the error of an invalid one to
+// dir.
 func await(ctx context.Context, dir string) (Answer, error) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -124,7 +123,7 @@ func await(ctx context.Context, dir string) (Answer, error) {
 		case <-tick.C:
 		}
 		file, now := find(dir)
-		if file == "" || now != before { // a file that still grows is looked at later
+		if file == "" || now != before { // a growing file is read later
 			before = now
 			continue
 		}
@@ -146,13 +145,13 @@ func await(ctx context.Context, dir string) (Answer, error) {
 	}
 }
 
-// stamp tells whether a file is still being written.
+// stamp detects whether a file is still being written.
 type stamp struct {
 	size int64
 	at   time.Time
 }
 
-// find returns the answer in dir, empty while there is none.
+// find returns the answer file in dir, or "".
 func find(dir string) (file string, s stamp) {
 	for _, name := range []string{"answer.json", "answer.md"} {
 		info, err := os.Stat(filepath.Join(dir, name))

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// describe writes a request out for people: what they answer comes first, and
-// what they may know from the requests before it last.
+// describe formats a request for people: the new part first, and the parts that earlier requests
+// had last.
 func describe(r llm.Request) string {
 	var b strings.Builder
 	b.WriteString("# What is asked\n\nAnswer with answer.md (text alone) or answer.json in this directory:\n\n" +
@@ -23,7 +23,7 @@ func describe(r llm.Request) string {
 	if len(r.Schema) > 0 {
 		fmt.Fprintf(&b, "\nThe text must be JSON by this schema:\n\n%s\n", fenced(string(r.Schema)))
 	}
-	said := 0 // messages up to the model's last
+	said := 0 // messages up to the model's last one
 	for i, m := range slices.Backward(r.Messages) {
 		if m.From == llm.Assistant {
 			said = i + 1
@@ -68,7 +68,7 @@ func messages(b *strings.Builder, all []llm.Message) {
 	}
 }
 
-// fenced returns a text as a block of code that its own fences do not end.
+// fenced returns a text as a code block whose fence does not occur in the text.
 func fenced(s string) string {
 	fence := "```"
 	for strings.Contains(s, fence) {

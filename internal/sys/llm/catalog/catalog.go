@@ -1,8 +1,7 @@
-// Package catalog fetches the public list of models, models.dev, and keeps
-// what it says about them on this machine.
+// Package catalog fetches the public list of models, models.dev, and stores it on this machine.
 //
-// The list is somebody else's: it is read into words of ours, and what it says
-// of a model is used only where nobody here knows better.
+// The list is third-party data: it is converted to our types, and an entry is used only for a
+// model that no other source knows.
 package catalog
 
 import (
@@ -23,22 +22,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// MaxListSize is the longest list that is read, in bytes.
+// MaxListSize limits the size of the list, in bytes.
 const MaxListSize = 64 << 20
 
-// version is that of the kept file.
+// version is the version of the stored file.
 const version = 1
 
-// Kept is the list as it is kept.
+// Kept is the stored list.
 type Kept struct {
 	Version int                   `json:"version"`
-	From    string                `json:"from"` // address
+	From    string                `json:"from"` // URL
 	ETag    string                `json:"etag,omitzero"`
-	Fetched time.Time             `json:"fetched"` // or found unchanged
+	Fetched time.Time             `json:"fetched"` // time of the last fetch, even if unchanged
 	Models  map[string]llm.Listed `json:"models"`
 }
 
-// Load reads the kept list. One that was never fetched is an fs.ErrNotExist.
+// Load reads the stored list. If it was never fetched, that is an fs.ErrNotExist.
 func Load(path string) (Kept, error) {
 	var k Kept
 	f, err := os.Open(path)
@@ -62,26 +61,26 @@ func Load(path string) (Kept, error) {
 	return k, nil
 }
 
-// Source is where the list is fetched from, and where it is kept.
+// Source has the URL and the file of the list.
 type Source struct {
 	URL  string // https, or http on this machine
 	Path string
-	HTTP http.RoundTripper // nil is the usual one
+	HTTP http.RoundTripper // nil: the default
 	Now  func() time.Time
-	Time time.Duration // of the whole call; 0 is a minute
+	Time time.Duration // limit of the whole call; 0 is a minute
 }
 
-// FetchResult is how a call went.
+// FetchResult is the result of a fetch.
 type FetchResult struct {
 	Kept
-	Skipped int  // entries that could not be read
-	Same    bool // nothing had changed since the last time
+	Skipped int  // unreadable entries
+	Same    bool // unchanged since the last fetch
 }
 
-// Fetch fetches the list and keeps it. If it fails, what was kept stays.
+// Fetch fetches and stores the list. If it fails, the stored list is unchanged.
 func Fetch(ctx context.Context, s Source) (FetchResult, error) {
 	was, err := Load(s.Path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it is about to be replaced
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it will be replaced
 		was = Kept{}
 	}
 	if was.From != s.URL {
@@ -156,7 +155,7 @@ func (s Source) ask(ctx context.Context, was Kept) (FetchResult, error) {
 	}, nil
 }
 
-// contextCause prefers what ended the call to how that looked.
+// contextCause returns the cause of an ended context instead of the resulting error.
 func contextCause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -165,12 +164,12 @@ func contextCause(ctx context.Context, err error) error {
 		return e
 	}
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err // without the address, which is named already
+		return e.Err // without the URL, which the message already has
 	}
 	return err
 }
 
-// checkSafeURL refuses an address where somebody on the way could change prices.
+// checkSafeURL refuses URLs with which somebody on the network could change prices.
 func checkSafeURL(u *url.URL) error {
 	ip := net.ParseIP(u.Hostname())
 	if u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()) {

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// classes is what a million tokens cost, in dollars; nil is not said.
+// classes are the prices of a million tokens, in dollars; nil: not listed.
 type classes struct {
 	Input      *float64 `json:"input"`
 	Output     *float64 `json:"output"`
@@ -22,7 +22,7 @@ type classes struct {
 	CacheWrite *float64 `json:"cache_write"`
 }
 
-// entry is what the list says about a model. What else it says is not looked at.
+// entry has the used fields of a model in the list.
 type entry struct {
 	Updated string `json:"last_updated"`
 	Status  string `json:"status"`
@@ -45,10 +45,9 @@ type entry struct {
 	} `json:"cost"`
 }
 
-// Parse reads the list of models.dev. An entry that is no model, or whose
-// name nobody could write, is skipped and counted; one whose price is not
-// said, is zero, or follows rules that nobody here knows has no price. It
-// fails where nothing at all can be read.
+// Parse parses the list of models.dev. It skips and counts entries that are not models or have
+// unusable names. Entries whose price is missing, zero, or follows unknown rules have no price. It
+// fails if no entry can be read.
 func Parse(data []byte) (models map[string]llm.Listed, skipped int, err error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(data, &all); err != nil {
@@ -78,7 +77,7 @@ func Parse(data []byte) (models map[string]llm.Listed, skipped int, err error) {
 	return models, skipped, nil
 }
 
-// ours returns the name that a provider has here.
+// ours returns our name of a provider.
 func ours(provider string) string {
 	if provider == "google" {
 		return "gemini"
@@ -86,8 +85,7 @@ func ours(provider string) string {
 	return provider
 }
 
-// plain reports whether a name can be written on a line, and stands for
-// itself alone.
+// plain reports whether a name can be written on a line and has no special characters of patterns.
 func plain(name string) bool {
 	if name == "" || len(name) > 200 {
 		return false
@@ -103,14 +101,13 @@ func (e entry) listed() llm.Listed {
 	if e.Status == "deprecated" {
 		l.Note = "deprecated"
 	}
-	if l.Check() != nil { // more expensive than anything is
+	if l.Check() != nil { // higher than any real price
 		l.Rates = nil
 	}
 	return l
 }
 
-// rates returns none where any part of the price is not known: half a price
-// would be too low a price.
+// rates returns none if any part of the price is unknown: half a price would be too low a price.
 func (e entry) rates() []llm.Rate {
 	if e.Cost == nil {
 		return nil
@@ -127,7 +124,7 @@ func (e entry) rates() []llm.Rate {
 		}
 		all = append(all, r)
 	}
-	if a := e.Cost.Above200k; a != nil && len(all) == 1 { // the older way to say the same
+	if a := e.Cost.Above200k; a != nil && len(all) == 1 { // an older field for the same
 		r, ok := a.rate(200_000)
 		if !ok {
 			return nil
@@ -138,8 +135,8 @@ func (e entry) rates() []llm.Rate {
 	return all
 }
 
-// rate returns false where input or output has no price. The cache costs as
-// much as input where its price is not said.
+// rate returns false if input or output has no price. Without a cache price, the cache costs as
+// much as input.
 func (c classes) rate(above float64) (llm.Rate, bool) {
 	r := llm.Rate{Above: whole(above), Input: dollars(c.Input), Output: max(dollars(c.Output), dollars(c.Reasoning))}
 	r.CacheRead, r.CacheWrite = cmp.Or(dollars(c.CacheRead), r.Input), cmp.Or(dollars(c.CacheWrite), r.Input)
@@ -153,7 +150,7 @@ func dollars(f *float64) nexus.Money {
 	return nexus.Dollars(*f)
 }
 
-// whole returns a count of tokens, 0 for what is none.
+// whole returns a count of tokens, 0 for an invalid one.
 func whole(f float64) int64 {
 	if math.IsNaN(f) || f < 1 || f > 1e12 {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// chunk holds what matters of a piece of an answer.
+// chunk has the used fields of a piece of an answer.
 type chunk struct {
 	Candidates []struct {
 		Index   int `json:"index"`
@@ -33,17 +33,17 @@ type chunk struct {
 
 // usage counts the whole answer so far.
 type usage struct {
-	Prompt   wire.Count `json:"promptTokenCount"` // with what the cache gave
+	Prompt   wire.Count `json:"promptTokenCount"` // with the cached tokens
 	Cached   wire.Count `json:"cachedContentTokenCount"`
 	Said     wire.Count `json:"candidatesTokenCount"`
-	Thoughts wire.Count `json:"thoughtsTokenCount"` // not in Said
+	Thoughts wire.Count `json:"thoughtsTokenCount"` // not part of Said
 	Tools    wire.Count `json:"toolUsePromptTokenCount"`
 
 	Service string `json:"serviceTier"`
-	Traffic string `json:"trafficType"` // the same as Vertex says it
+	Traffic string `json:"trafficType"` // Vertex's name of the same
 }
 
-// piece holds what matters of a part; what it does not know is kept raw.
+// piece has the used fields of a part; unknown kinds are stored raw.
 type piece struct {
 	Text      *string `json:"text"`
 	Thought   bool    `json:"thought"`
@@ -51,26 +51,26 @@ type piece struct {
 	Call      *call   `json:"functionCall"`
 }
 
-// draft is an answer on its way.
+// draft is an incomplete answer.
 type draft struct {
 	r       llm.Response
 	parts   []llm.Part
-	text    strings.Builder // of the part that grows
+	text    strings.Builder // text of the current part
 	thought strings.Builder
 	block   *llm.Error // the prompt was blocked
 	reason  string
 	message string
-	flaw    string // why an event with a call could not be read
+	flaw    string // why an event with a call could not be parsed
 	step    int
 	calls   int
-	counted bool            // the usage is that of the whole answer
+	counted bool            // the usage of the whole answer is known
 	bytes   int             // of the answer so far
-	hear    func(llm.Delta) // of pieces that are not empty
+	hear    func(llm.Delta) // called with non-empty pieces
 }
 
 func (d *draft) ended() bool { return d.reason != "" || d.block != nil || d.flaw != "" }
 
-// take adds one chunk. What it does not know it leaves out.
+// take adds one chunk. It ignores unknown fields.
 func (d *draft) take(data []byte, key string) error {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || bytes.HasPrefix(data, []byte("[DONE]")) {
@@ -116,8 +116,9 @@ func (d *draft) take(data []byte, key string) error {
 	return nil
 }
 
-// slip notes an event that is no JSON where the model wrote a call wrongly, which on other
-// wires is within a string. One that was cut, or holds no call, is an error.
+// slip records an event with invalid JSON if the cause is a call that the model wrote wrongly (in
+// other APIs, a call is inside of a string). An event that was cut off, or has no call, is an
+// error.
 func (d *draft) slip(data []byte, err error) error {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok || syntax.Offset >= int64(len(data)) || !bytes.Contains(data, []byte(`"functionCall"`)) {
@@ -127,7 +128,7 @@ func (d *draft) slip(data []byte, err error) error {
 	return nil
 }
 
-// count takes the usage apart into classes that do not overlap.
+// count splits the usage into classes that do not overlap.
 func (d *draft) count(u usage) {
 	n := &d.r.Usage
 	if service := cmp.Or(u.Service, u.Traffic); service != "" {
@@ -138,7 +139,7 @@ func (d *draft) count(u usage) {
 		n.Input = int64(u.Prompt+u.Tools) - n.CacheRead
 	}
 	n.Output = max(n.Output, int64(u.Said+u.Thoughts))
-	if d.reason != "" || d.flaw != "" { // it may come behind the end
+	if d.reason != "" || d.flaw != "" { // it may come after the end
 		d.counted = true
 	}
 }
@@ -175,7 +176,7 @@ func (d *draft) grow(raw json.RawMessage) error {
 		d.bytes += len(*p.Text)
 		d.text.WriteString(*p.Text)
 		d.hear(llm.Delta{Text: *p.Text})
-		if p.Signature != "" { // it closes the text before it
+		if p.Signature != "" { // it belongs to the text before it
 			text := d.text.String()
 			d.text.Reset()
 			d.keep(kept{Sign: p.Signature})
@@ -203,10 +204,10 @@ func (d *draft) call(p piece) error {
 	return nil
 }
 
-// keep adds what the provider wants back.
+// keep stores data that the provider wants back.
 func (d *draft) keep(k kept) {
 	raw, err := wire.Encode(private{&k})
-	if err == nil { // strings and what was decoded always encode
+	if err == nil { // strings and decoded values can always be encoded
 		d.parts = append(d.parts, llm.Part{Raw: raw})
 	}
 }
@@ -217,7 +218,7 @@ func (d *draft) say(text string) {
 	}
 }
 
-// flush ends the thought and the text that grow.
+// flush ends the current thought and text.
 func (d *draft) flush() {
 	d.flushThought("")
 	text := d.text.String()
@@ -240,10 +241,10 @@ func (d *draft) flushThought(signature string) {
 	}
 }
 
-// malformedCall is the reason of an answer whose call the model wrote wrongly.
+// malformedCall is the finish reason of an answer with an invalid call of the model.
 const malformedCall = "MALFORMED_FUNCTION_CALL"
 
-// close makes the answer, now that the provider has given its reason to stop.
+// close builds the answer after the finish reason arrived.
 func (d *draft) close() (llm.Response, error) {
 	d.flush()
 	r := d.r
@@ -263,7 +264,7 @@ func (d *draft) close() (llm.Response, error) {
 		r.Stop, r.Flaw = llm.StopMalformed, d.message
 	case "OTHER", "CONTINUATION":
 		return r, d.failed(strings.ToLower(d.reason), "the provider stopped for a reason that it does not explain")
-	default: // SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, LANGUAGE and what may come
+	default: // SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, LANGUAGE and future ones
 		r.Stop = llm.StopRefuse
 	}
 	return wire.Close(r, d.step), nil

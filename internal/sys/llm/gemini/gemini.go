@@ -1,4 +1,4 @@
-// Package gemini speaks Google's generateContent API.
+// Package gemini is a client of Google's generateContent API.
 package gemini
 
 import (
@@ -14,25 +14,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// Config says where the models are and how to reach them.
+// Config configures the access to the models.
 type Config struct {
 	Key     string // never printed
 	BaseURL string // without "/v1beta"; empty means Google's own
 	HTTP    *http.Client
 	Limits  llm.Limits
-	Effort  string // of requests that name none; empty leaves it to the model
+	Effort  string // of requests without one; empty: the model decides
 }
 
-// Format keeps the key out of whatever prints a Config.
+// Format hides the key from all printing of a Config.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "gemini(%s)", c.BaseURL) }
 
-// home is the provider's own address.
+// home is the provider's own URL.
 const home = "https://generativelanguage.googleapis.com/"
 
-// version is that of the API, which every path begins with.
+// version is the API version at the beginning of every path.
 const version = "v1beta/"
 
-// New returns the models. It does no work.
+// New returns the models. It makes no request.
 func New(c Config) llm.Provider {
 	return &model{
 		limits: c.Limits, effort: c.Effort,
@@ -45,8 +45,8 @@ func New(c Config) llm.Provider {
 	}
 }
 
-// model holds the key only within functions, so that no print of a value that
-// holds a model can show it.
+// model has the key only inside of closures, so that printing a value that contains a model cannot
+// show it.
 type model struct {
 	limits llm.Limits
 	effort string
@@ -54,8 +54,8 @@ type model struct {
 	key    func() string
 }
 
-// path returns where the model with the name answers. A name may say which
-// kind of model it is; without, it is one of Google's own.
+// path returns the URL path of a model. A name may contain the kind of the model; without it, the
+// model is one of Google's own.
 func path(name string) (string, error) {
 	if name == "" || strings.Contains(name, "..") {
 		return "", &llm.Error{Class: llm.Invalid, Code: "model", Cause: fmt.Errorf("%q is not a valid name of a model", name)}
@@ -87,7 +87,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	stream := watch.Body(resp.Body)
 	events := wire.NewEvents(stream)
 	for err == nil && events.Next() {
-		if d.ended() && ctx.Err() != nil { // what came of the wait for more is no whole event
+		if d.ended() && ctx.Err() != nil { // an aborted read after the end is no event
 			break
 		}
 		if err = d.take(events.Data(), m.key()); d.ended() {
@@ -104,7 +104,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		answer, err = d.close()
 		watch.Drain(stream)
 		if err == nil {
-			if !d.counted { // nothing may pass as free
+			if !d.counted { // no call may count as free
 				answer.Usage, answer.Estimated = llm.EstimateUsage(r, answer.Usage, d.bytes), true
 			}
 			return answer, nil

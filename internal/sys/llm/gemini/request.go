@@ -10,13 +10,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// unsigned stands in for the signature of a call that another provider's model
-// made: Gemini 3 refuses a call without one.
+// unsigned replaces the signature of a call by another provider's model: Gemini 3 refuses calls
+// without a signature.
 const unsigned = "skip_thought_signature_validator"
 
 type content struct {
 	Role  string `json:"role,omitempty"`
-	Parts []any  `json:"parts"` // part, or json.RawMessage for what is the provider's own
+	Parts []any  `json:"parts"` // part, or json.RawMessage for the provider's own parts
 }
 
 type part struct {
@@ -56,16 +56,16 @@ type declaration struct {
 	Schema      json.RawMessage `json:"parametersJsonSchema,omitempty"`
 }
 
-// private is what the provider adds to a message, kept as a raw part before
-// what it belongs to.
+// private is data of the provider in a message, stored as a raw part before the part that it
+// belongs to.
 type private struct {
 	Gemini *kept `json:"gemini"` // marks the part as ours
 }
 
 type kept struct {
-	Part json.RawMessage `json:"part,omitempty"` // sent back as it came
-	Sign string          `json:"sign,omitempty"` // signature of what follows
-	Call string          `json:"call,omitempty"` // the id of the call that is signed; empty for a text
+	Part json.RawMessage `json:"part,omitempty"` // sent back unchanged
+	Sign string          `json:"sign,omitempty"` // signature of the next part
+	Call string          `json:"call,omitempty"` // ID of the signed call; empty for a text
 }
 
 // encode returns the body of the call.
@@ -95,7 +95,7 @@ func (m *model) encode(r llm.Request) ([]byte, error) {
 		body["systemInstruction"] = content{Parts: []any{part{Text: r.System}}}
 	}
 	contents := []content{}
-	names := map[string]string{} // of tools, by the id of the call
+	names := map[string]string{} // of tools, by call ID
 	for _, said := range r.Messages {
 		c := content{Role: "user"}
 		if said.From == llm.Assistant {
@@ -149,7 +149,7 @@ func encodeOurs(parts []llm.Part, names map[string]string) []any {
 	return append(results, rest...)
 }
 
-// encodeAnswer returns the model's parts as they came.
+// encodeAnswer returns the model's parts unchanged.
 func encodeAnswer(parts []llm.Part, names map[string]string) []any {
 	var out []any
 	var sign kept
@@ -158,7 +158,7 @@ func encodeAnswer(parts []llm.Part, names map[string]string) []any {
 		switch {
 		case p.Raw != nil:
 			var q private
-			if json.Unmarshal(p.Raw, &q) != nil || q.Gemini == nil { // another provider's
+			if json.Unmarshal(p.Raw, &q) != nil || q.Gemini == nil { // it belongs to another provider
 				continue
 			}
 			own = true
@@ -188,10 +188,10 @@ func encodeAnswer(parts []llm.Part, names map[string]string) []any {
 	return out
 }
 
-// made begins the ids of calls that came without one.
+// made is the prefix of generated call IDs.
 const made = "gemini-call-"
 
-// ours returns an id as it came: empty for one that was made here.
+// ours returns the provider's ID, or "" for a generated one.
 func ours(id string) string {
 	if strings.HasPrefix(id, made) {
 		return ""

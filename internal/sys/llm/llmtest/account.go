@@ -13,19 +13,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
-// Account is what the account of who asks allows, for each model. What is
-// zero has no limit. Each wire tells and counts as its provider does:
-// Anthropic counts tokens that no cache gave and apart from those of answers,
-// OpenAI counts all that was sent and the most that the answer may have, and
-// Google tells nothing before it turns a call down.
+// Account sets the limits of an account, for each model. Zero means no limit. Each API reports and
+// counts like its provider: Anthropic counts uncached tokens separately from those of answers,
+// OpenAI counts all sent tokens and the maximum of the answer, and Google reports nothing before
+// it refuses a call.
 type Account struct {
-	Requests    int64         `yaml:"requests"` // of a window
-	Tokens      int64         `yaml:"tokens"`   // of a window
-	Output      int64         `yaml:"output"`   // tokens of answers in a window, for Anthropic alone
+	Requests    int64         `yaml:"requests"` // per window
+	Tokens      int64         `yaml:"tokens"`   // per window
+	Output      int64         `yaml:"output"`   // answer tokens per window, only for Anthropic
 	Concurrency int           `yaml:"concurrency"`
-	Every       time.Duration `yaml:"every"`  // how long a window is; 0 is a minute
-	Fixed       bool          `yaml:"fixed"`  // windows are filled up at once when they end, and not steadily
-	Silent      bool          `yaml:"silent"` // it tells nothing, as many compatible servers
+	Every       time.Duration `yaml:"every"`  // length of a window; 0 is a minute
+	Fixed       bool          `yaml:"fixed"`  // windows are refilled at once at their end, rather than steadily
+	Silent      bool          `yaml:"silent"` // no headers, like many compatible servers
 }
 
 func (a *Account) check() error {
@@ -35,31 +34,31 @@ func (a *Account) check() error {
 	return nil
 }
 
-// counter counts what an account has used. The zero counter has no limit.
+// counter counts the usage of an account. The zero counter has no limit.
 type counter struct {
 	now func() time.Time
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	used   map[string]*level
 	active int
 }
 
-// level is how much of a limit is used.
+// level is the used part of a limit.
 type level struct {
 	limit int64
 	used  float64
-	at    time.Time // of used, or the window's begin where it is fixed
+	at    time.Time // time of used, or the start of a fixed window
 }
 
-// charge is one limit that a call counts against.
+// charge is one limit that applies to a call.
 type charge struct {
-	name string // as the headers name it
+	name string // name in the headers
 	*level
 	takes int64
 }
 
-// enter counts a call, or returns the limit that turns it down, empty for
-// none. The header tells what is left.
+// enter counts a call, or returns the limit that refuses it, "" for none. It sets the headers
+// about the remaining limits.
 func (c *counter) enter(s *Account, said dialect.TurnContent, h http.Header) (over string, wait time.Duration, leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +96,7 @@ func (c *counter) enter(s *Account, said dialect.TurnContent, h http.Header) (ov
 	})
 }
 
-// charges returns the limits that a call counts against, as of now.
+// charges returns the limits that apply to a call now.
 func (c *counter) charges(s *Account, said dialect.TurnContent, now time.Time) []charge {
 	var all []charge
 	add := func(name string, limit, takes int64) {
@@ -118,7 +117,7 @@ func (c *counter) charges(s *Account, said dialect.TurnContent, now time.Time) [
 	return all
 }
 
-// level returns how much of a limit is used now.
+// level returns the used part of a limit now.
 func (c *counter) level(name string, limit int64, s *Account, now time.Time) *level {
 	if c.used == nil {
 		c.used = map[string]*level{}
@@ -138,8 +137,7 @@ func (c *counter) level(name string, limit int64, s *Account, now time.Time) *le
 	return l
 }
 
-// after returns how long a call has to wait, 0 for not at all. One that is
-// larger than the limit takes all of it.
+// after returns the time that a call has to wait, or 0. A call above the limit uses all of it.
 func (x charge) after(s *Account, now time.Time) time.Duration {
 	excess := x.used + float64(min(x.takes, x.limit)) - float64(x.limit)
 	if excess <= 1e-6 {
@@ -151,7 +149,7 @@ func (x charge) after(s *Account, now time.Time) time.Duration {
 	return time.Duration(excess / float64(x.limit) * float64(cmp.Or(s.Every, time.Minute)))
 }
 
-// end returns how long it is until all of the limit is there again.
+// end returns the time until the limit is full again.
 func (x charge) end(s *Account, now time.Time) time.Duration {
 	every := cmp.Or(s.Every, time.Minute)
 	if s.Fixed {
@@ -160,7 +158,7 @@ func (x charge) end(s *Account, now time.Time) time.Duration {
 	return time.Duration(x.used / float64(x.limit) * float64(every))
 }
 
-// tell writes the headers as the wire's provider does.
+// tell writes the headers of the API's provider.
 func (x charge) tell(s *Account, w dialect.Wire, now time.Time, h http.Header) {
 	limit, left := strconv.FormatInt(x.limit, 10), strconv.FormatInt(max(0, int64(math.Floor(float64(x.limit)-x.used+1e-6))), 10)
 	switch w {
@@ -176,14 +174,14 @@ func (x charge) tell(s *Account, w dialect.Wire, now time.Time, h http.Header) {
 	}
 }
 
-// refuse turns a call down as the wire's provider does, and says when to come
-// back where a window is used up.
+// refuse refuses a call in the way of the API's provider, with the time to wait if a window is
+// used up.
 func refuse(w http.ResponseWriter, way dialect.Wire, over string, wait time.Duration) {
 	t, _ := RateLimit.trouble(way, "")
 	t.Text, t.Delay = "the account's limit of "+strings.ReplaceAll(over, "-", " ")+" is reached", ""
 	if wait > 0 {
 		seconds := strconv.FormatFloat(math.Ceil(wait.Seconds()), 'f', 0, 64)
-		if t.Delay = seconds + "s"; way != dialect.Gemini { // which says it in the body
+		if t.Delay = seconds + "s"; way != dialect.Gemini { // in Gemini, the body has it
 			w.Header().Set("Retry-After", seconds)
 		}
 	}

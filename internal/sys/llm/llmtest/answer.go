@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
-// compose fills in ids and usage and lets the fault spoil the content.
+// compose fills in IDs and usage, and applies the fault to the content.
 func compose(a dialect.Asked, t Turn, seen LoggedRequest) dialect.TurnContent {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(a.Conversation)) // never fails
@@ -22,7 +22,7 @@ func compose(a dialect.Asked, t Turn, seen LoggedRequest) dialect.TurnContent {
 	for i, c := range t.Calls {
 		input := []byte("{}")
 		if len(c.Input) > 0 {
-			input, _ = json.Marshal(c.Input) // the script was checked
+			input, _ = json.Marshal(c.Input) // the script was validated
 		}
 		s.Calls = append(s.Calls, dialect.Call{ID: fmt.Sprintf("call_%08x_%d_%d", h.Sum32(), a.Step, i), Tool: c.Tool, Input: string(input)})
 	}
@@ -31,7 +31,7 @@ func compose(a dialect.Asked, t Turn, seen LoggedRequest) dialect.TurnContent {
 	return s
 }
 
-// huge is how many bytes more the input of a huge call has.
+// huge is the additional size of the input of a huge call, in bytes.
 const huge = 5 << 20
 
 func spoil(s *dialect.TurnContent, f Fault) {
@@ -67,12 +67,12 @@ func spoil(s *dialect.TurnContent, f Fault) {
 		if strings.HasSuffix(c.Input, ",}") {
 			c.Input = strings.TrimSuffix(c.Input, ",}") + "}"
 		}
-	default: // not about content
+	default: // faults outside of the content
 	}
 }
 
-// count returns the usage: four bytes make a token, and what an earlier
-// request began with was read from the cache.
+// count returns the usage: a token is four bytes, and the beginning that an earlier request had
+// counts as cached.
 func count(s dialect.TurnContent, t Turn, seen LoggedRequest) nexus.Usage {
 	if u := t.Usage; u != nil {
 		return nexus.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheHour: u.CacheHour}
@@ -86,7 +86,7 @@ func count(s dialect.TurnContent, t Turn, seen LoggedRequest) nexus.Usage {
 		u.CacheRead = int64(seen.Kept / 4)
 		u.Input -= u.CacheRead
 	}
-	if s.Wire == dialect.Anthropic && s.Cached { // what is not read is written, up to the breakpoint at the end
+	if s.Wire == dialect.Anthropic && s.Cached { // unread tokens are written to the cache, up to the breakpoint at the end
 		u.Input, u.CacheWrite = 0, u.Input
 	}
 	return u

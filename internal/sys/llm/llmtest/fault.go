@@ -7,11 +7,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
-// Fault is a way in which a turn goes wrong.
+// Fault is a kind of failure of a turn.
 type Fault string
 
-// The faults, which [Fault.About] describes. Those from Split on leave the
-// answer whole.
+// The faults, which [Fault.About] describes. With those from Split on, the answer remains
+// complete.
 const (
 	RateLimit   Fault = "rate-limit"
 	Throttled   Fault = "rate-limit-bare"
@@ -70,7 +70,7 @@ func Faults() []Fault {
 	}
 }
 
-// About says what goes wrong.
+// About describes the fault.
 func (f Fault) About() string {
 	return map[Fault]string{
 		RateLimit:   "429 that says when to try again",
@@ -119,7 +119,7 @@ func (f Fault) About() string {
 	}[f]
 }
 
-// calls returns how many calls a turn needs for the fault to make sense.
+// calls returns the number of calls that a turn needs for the fault.
 func (f Fault) calls() int {
 	switch f {
 	case BadJSON, HalfJSON, NoObject, NoID, NoName, OddName, Length, Huge:
@@ -131,8 +131,8 @@ func (f Fault) calls() int {
 	}
 }
 
-// whole reports whether a turn with the fault still is a whole answer that
-// the provider would charge for.
+// whole reports whether a turn with the fault still has a complete answer, which the provider
+// would charge for.
 func (f Fault) whole() bool {
 	switch f {
 	case "", BadJSON, HalfJSON, NoObject, NoID, SameID, NoName, OddName, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge, Stays, Floats:
@@ -142,8 +142,8 @@ func (f Fault) whole() bool {
 	}
 }
 
-// status returns the status of the response to a, 0 for none at all. Without
-// a stream there is no middle in which to fail.
+// status returns the HTTP status of the response to a, 0 for no response. Without a stream, faults
+// in the middle of a stream change the status.
 func (f Fault) status(a dialect.Asked) int {
 	if _, ok := f.page(); ok {
 		return map[Fault]int{Gateway: http.StatusBadGateway, WrongPath: http.StatusNotFound, Page: http.StatusOK}[f]
@@ -159,7 +159,7 @@ func (f Fault) status(a dialect.Asked) int {
 	}
 }
 
-// page returns the HTML that comes instead of an answer.
+// page returns the HTML page that replaces the answer.
 func (f Fault) page() (string, bool) {
 	switch f {
 	case Gateway, WrongPath, Page:
@@ -169,8 +169,7 @@ func (f Fault) page() (string, bool) {
 	}
 }
 
-// trouble returns the error that the fault gives instead of an answer, or in
-// the middle of one, and false if it gives none.
+// trouble returns the error that replaces the answer or interrupts it, and false if there is none.
 func (f Fault) trouble(w dialect.Wire, key string) (dialect.Trouble, bool) {
 	const openai, google = "invalid_request_error", "INVALID_ARGUMENT"
 	const bad = http.StatusBadRequest

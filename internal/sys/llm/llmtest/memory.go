@@ -7,23 +7,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
-// lookback is how many blocks before a breakpoint a cache is searched.
+// lookback is the number of blocks before a breakpoint in which a cache is searched.
 const lookback = 20
 
-// memory knows the beginnings of earlier prompts, as a provider's cache does:
-// a part counts only if all parts before it were the same, byte by byte, and
-// only once the answer to the earlier prompt had begun. Where breakpoints are
-// needed, a beginning is kept where one stood, and found from one that stands
-// at most twenty blocks behind.
+// memory simulates a provider's cache of earlier prompts: a part counts only if all parts before
+// it were the same, byte by byte, and only once the answer to the earlier prompt had begun. With
+// breakpoints, a beginning is stored at each breakpoint, and found from a breakpoint at most
+// twenty blocks later.
 type memory struct {
 	mu   sync.Mutex // guards seen
 	seed maphash.Seed
 	seen map[uint64]struct{}
 }
 
-// size returns the bytes of the prompt and how many of them, from its
-// beginning, an earlier prompt to the same model had; and what to call when
-// the answer begins.
+// size returns the bytes of the prompt, the bytes at its beginning that an earlier prompt to the
+// same model had, and a function to call when the answer begins.
 func (m *memory) size(a dialect.Asked) (total, kept int, begin func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -51,7 +49,7 @@ func (m *memory) size(a dialect.Asked) (total, kept int, begin func()) {
 	}
 }
 
-// reached reports whether a beginning that ends with part i is looked for.
+// reached reports whether the cache is searched for a beginning that ends with part i.
 func reached(a dialect.Asked, i int) bool {
 	blocks := 0
 	for j := i; j < len(a.Marks) && blocks <= lookback; j++ {

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
-// sides are what is told about an answer under way: that it begins, and that it
-// was paid for or not.
+// sides are callbacks for the progress of an answer: that it begins, and whether it counts as
+// paid.
 type sides struct {
 	begin  func()
 	settle func(paid bool)
@@ -43,7 +43,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, t Turn, said diale
 			t.After = cmp.Or(t.After, "1")
 			trouble.Delay = t.After + "s"
 		}
-		if t.After != "" && (said.Wire != dialect.Gemini || t.Fault != RateLimit) && t.Fault != Throttled { // Google says it in the body only
+		if t.After != "" && (said.Wire != dialect.Gemini || t.Fault != RateLimit) && t.Fault != Throttled { // Google has it only in the body
 			w.Header().Set("Retry-After", t.After)
 		}
 		if t.Window {
@@ -75,13 +75,12 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, t Turn, said diale
 	p.stay()
 }
 
-// key returns the key that came with the request, for the fault that repeats
-// it.
+// key returns the key of the request, for the fault that repeats it.
 func key(r *http.Request) string {
 	return cmp.Or(r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 }
 
-// wait waits for the end of one of the two.
+// wait waits for the first of the two ends.
 func wait(gone, end <-chan struct{}) {
 	select {
 	case <-gone:
@@ -89,7 +88,7 @@ func wait(gone, end <-chan struct{}) {
 	}
 }
 
-// tear ends the connection without a word.
+// tear closes the connection without a response.
 func tear(w http.ResponseWriter) {
 	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		_ = conn.Close()
@@ -106,7 +105,7 @@ type answerSender struct {
 	settle    func(paid bool)
 }
 
-// give sends events, spoilt by the fault.
+// give sends the events with the fault.
 func (p answerSender) give(events [][]byte, way dialect.Wire, f Fault) {
 	half := events[:(len(events)+1)/2]
 	switch f {
@@ -141,15 +140,15 @@ func (p answerSender) give(events [][]byte, way dialect.Wire, f Fault) {
 	case Split:
 		p.send(torn(bytes.Join(events, nil), 3), true)
 	default:
-		if p.pause == 0 { // one write: nobody watches
+		if p.pause == 0 { // one write, because nobody watches
 			events = [][]byte{bytes.Join(events, nil)}
 		}
 		p.send(events, true)
 	}
 }
 
-// send sends the events one by one, and settles before the last one. It
-// reports whether the client was there to the end.
+// send sends the events one by one, and records the request before the last one. It reports
+// whether the client was connected to the end.
 func (p answerSender) send(events [][]byte, paid bool) bool {
 	flush := http.NewResponseController(p.w)
 	for i, e := range events {
@@ -188,23 +187,23 @@ func (p answerSender) wait() bool {
 }
 
 func (p answerSender) stall() {
-	_ = http.NewResponseController(p.w).Flush() // what was said must arrive
+	_ = http.NewResponseController(p.w).Flush() // the sent part must arrive
 	wait(p.gone, p.end)
 }
 
-// babble sends the same again and again until the client goes away.
+// babble sends the same event repeatedly until the client disconnects.
 func (p answerSender) babble(event []byte) {
 	p.pause = max(p.pause, 100*time.Millisecond)
 	for p.send([][]byte{event, {}}, false) {
 	}
 }
 
-// stay keeps the connection open after the end of the answer.
+// stay leaves the connection open after the end of the answer.
 func (p answerSender) stay() {
 	if p.linger == 0 {
 		return
 	}
-	_ = http.NewResponseController(p.w).Flush() // what was said must arrive
+	_ = http.NewResponseController(p.w).Flush() // the sent part must arrive
 	var over <-chan time.Time                   // never
 	if p.linger > 0 {
 		t := time.NewTimer(p.linger)
@@ -218,7 +217,7 @@ func (p answerSender) stay() {
 	}
 }
 
-// noisy puts between events what a client must not mind.
+// noisy inserts events that a client must ignore.
 func noisy(events [][]byte, way dialect.Wire) [][]byte {
 	noise := dialect.Noise(way)
 	var out [][]byte

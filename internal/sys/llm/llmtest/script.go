@@ -19,46 +19,46 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
-// Script is what the server plays.
+// Script defines the answers of the server.
 type Script struct {
 	Conversations []Conversation `yaml:"conversations"`
-	Default       *Turn          `yaml:"default"` // where no conversation or turn fits; nil is an error that names them
-	Account       *Account       `yaml:"account"` // what it allows; nil is everything
+	Default       *Turn          `yaml:"default"` // if no conversation or turn matches; nil: an error with their names
+	Account       *Account       `yaml:"account"` // limits of the account; nil: none
 
-	// Steered is what it says in a conversation whose turns are over, because a person
-	// added to it; and with it, finish declines a person's comments on a change, with the
-	// same words. Nil: it is an error to ask for more turns than there are.
+	// Steered is the answer in a conversation without further turns, because a person added a
+	// message. With it, finish declines a person's comments on a change, with the same text. Nil: a
+	// request for more turns is an error.
 	Steered *Turn `yaml:"steered"`
 }
 
-// Conversation is what the model says in the conversations whose name Match
-// fits. The first fitting one is played.
+// Conversation defines the answers in the conversations whose name matches Match. The first match
+// counts.
 type Conversation struct {
 	Match string `yaml:"match"` // as in [path.Match]: "T3.1/coder.1", "T3.*/coder.*"
 	Turns []Turn `yaml:"turns"`
 
-	Holds []string `yaml:"holds"` // texts that must all be in the system prompt or the first message: a model that knows acts otherwise
+	Holds []string `yaml:"holds"` // texts that must all be in the system prompt or the first message, for a model that acts on this information
 
-	Summary *Turn `yaml:"summary"` // when it is asked for one; nil says how far the conversation is
+	Summary *Turn `yaml:"summary"` // answer to a request for a summary; nil: the number of the step
 }
 
 // Turn is one answer of the model.
 type Turn struct {
-	Think   string        `yaml:"think"` // thinking, with a signature where the wire has one
+	Think   string        `yaml:"think"` // thinking, with a signature if the API has one
 	Say     string        `yaml:"say"`
 	Calls   []Call        `yaml:"calls"`
 	Stop    llm.Stop      `yaml:"stop"`    // empty: tools with calls, else done
-	Usage   *Usage        `yaml:"usage"`   // nil: counted from what was sent and said
-	Service string        `yaml:"service"` // the tier of service that it says answered
-	Fault   Fault         `yaml:"fault"`   // what goes wrong
-	Times   int           `yaml:"times"`   // how often, before it goes well; 0 is once, below 0 always
-	After   string        `yaml:"after"`   // the Retry-After of a fault
-	Window  bool          `yaml:"window"`  // a rate limit says that a window is used up
+	Usage   *Usage        `yaml:"usage"`   // nil: counted from the request and the answer
+	Service string        `yaml:"service"` // service tier in the answer
+	Fault   Fault         `yaml:"fault"`   // the failure
+	Times   int           `yaml:"times"`   // number of failures before success; 0 is one, below 0 is always
+	After   string        `yaml:"after"`   // Retry-After of a fault
+	Window  bool          `yaml:"window"`  // a rate limit reports a used-up window
 	Delay   time.Duration `yaml:"delay"`   // before each event
-	Expect  []string      `yaml:"expect"`  // each must be in what was said since the last answer; if not, HTTP 400 says so
+	Expect  []string      `yaml:"expect"`  // texts that must be in the messages since the last answer; if not, HTTP 400 reports that
 }
 
-// Call is a tool call. Its id is made from the conversation and the step.
+// Call is a tool call. Its ID is generated from the conversation and the step.
 type Call struct {
 	Tool  string         `yaml:"tool"`
 	Input map[string]any `yaml:"input"`
@@ -70,13 +70,13 @@ type Usage struct {
 	Output     int64 `yaml:"output"`
 	CacheRead  int64 `yaml:"cache_read"`
 	CacheWrite int64 `yaml:"cache_write"`
-	CacheHour  int64 `yaml:"cache_hour"` // of CacheWrite
+	CacheHour  int64 `yaml:"cache_hour"` // part of CacheWrite
 }
 
-// maxScript bounds the size of a script.
+// maxScript limits the size of a script, in bytes.
 const maxScript = 8 << 20
 
-// Parse reads a script from YAML. It takes no key that it does not know.
+// Parse parses a script in YAML. Unknown keys are errors.
 func Parse(data []byte) (Script, error) {
 	if len(data) > maxScript {
 		return Script{}, fmt.Errorf("script of %d bytes is too long", len(data))
@@ -95,7 +95,7 @@ func Parse(data []byte) (Script, error) {
 	return s, s.check()
 }
 
-// check finds what could not be played.
+// check returns an error for a script that cannot be played.
 func (s Script) check() error {
 	var errs []error
 	for i, c := range s.Conversations {
@@ -200,15 +200,14 @@ func (t Turn) declining(comments []string, why string) Turn {
 	return t
 }
 
-// holds reports whether what a conversation begins with has all that the model must
-// know to act so.
+// holds reports whether the beginning of a conversation contains all required texts.
 func (c Conversation) holds(prompt []string) bool {
 	const first = 3 // tools, system, and the first message
 	begins := strings.Join(prompt[:min(len(prompt), first)], "\n")
 	return !slices.ContainsFunc(c.Holds, func(text string) bool { return !strings.Contains(begins, text) })
 }
 
-// stop returns why the turn ends.
+// stop returns the stop reason of the turn.
 func (t Turn) stop() llm.Stop {
 	switch {
 	case t.Stop != "":

@@ -18,27 +18,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
-// Options says how a server runs. The zero value is right for tests.
+// Options configure a server. The zero value is right for tests.
 type Options struct {
 	Addr   string        // where to listen; empty is a free port on loopback
-	Log    io.Writer     // gets a line of JSON for each request once it is settled; may be nil
-	Pace   time.Duration // a pause before each event, for people who watch
-	Bodies bool          // keep what was sent, in [LoggedRequest.Body]
-	Linger time.Duration // how long a connection stays open after the end of an answer; below 0: until the client goes away
+	Log    io.Writer     // gets a JSON line for each finished request; may be nil
+	Pace   time.Duration // pause before each event, for people who watch
+	Bodies bool          // store request bodies in [LoggedRequest.Body]
+	Linger time.Duration // time that a connection stays open after an answer; below 0: until the client disconnects
 
-	Now func() time.Time // for the windows of an account, which needs it
+	Now func() time.Time // time for the windows of an account; required with one
 }
 
-// Server plays a script. It is an [http.Handler], too.
+// Server plays a script. It is also an [http.Handler].
 type Server struct {
 	script  Script
 	options Options
 	url     string
 	memory  memory
 	account counter
-	stalled chan struct{} // closed when stalled answers must end
+	stalled chan struct{} // closed to end stalled answers
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	seen   []LoggedRequest
 	faults map[turnKey]int
 	calls  map[string]int
@@ -49,7 +49,7 @@ type turnKey struct {
 	step         int
 }
 
-// LoggedRequest is a request that the server got. Its JSON is a line of the log.
+// LoggedRequest is a received request. Its JSON is a line of the log.
 type LoggedRequest struct {
 	Seq          int    `json:"seq"` // in the order of arrival, from 1
 	Wire         string `json:"wire"`
@@ -58,17 +58,17 @@ type LoggedRequest struct {
 	Step         int    `json:"step"`
 	Bytes        int    `json:"bytes"`  // of the whole body
 	Prompt       int    `json:"prompt"` // bytes of tools, system and messages
-	Kept         int    `json:"kept"`   // of those, how many an earlier request began with
+	Kept         int    `json:"kept"`   // part of Prompt that an earlier request began with
 	Fault        Fault  `json:"fault,omitempty"`
 	Status       int    `json:"status"`         // of the response; 0 without one
-	Over         string `json:"over,omitempty"` // the account's limit that turned it down
-	Paid         bool   `json:"paid"`           // the whole answer is on its way, so it would be charged
+	Over         string `json:"over,omitempty"` // limit of the account that refused it
+	Paid         bool   `json:"paid"`           // the complete answer was sent, so it would be charged
 	Body         []byte `json:"-"`              // with [Options.Bodies]
 
-	Usage nexus.Usage `json:"usage,omitzero"` // that the whole answer is charged with
+	Usage nexus.Usage `json:"usage,omitzero"` // usage that is charged for the complete answer
 }
 
-// New returns a server that does not listen yet; it answers as a handler.
+// New returns a server without a listener; it is used as a handler.
 func New(s Script, o Options) (*Server, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -84,8 +84,7 @@ func New(s Script, o Options) (*Server, error) {
 	}, nil
 }
 
-// Start returns a server that listens, and the function that ends it and
-// waits until it has ended.
+// Start starts a server, and returns a function that ends it and waits until it has ended.
 func Start(ctx context.Context, script Script, o Options) (*Server, func(), error) {
 	s, err := New(script, o)
 	if err != nil {
@@ -102,27 +101,26 @@ func Start(ctx context.Context, script Script, o Options) (*Server, func(), erro
 	s.url = "http://" + l.Addr().String()
 	h := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = h.Serve(l) }) // ends by Close
+	wg.Go(func() { _ = h.Serve(l) }) // ends with Close
 	return s, sync.OnceFunc(func() {
 		close(s.stalled)
-		_ = h.Close() // nothing is left to save
+		_ = h.Close() // there is nothing to save
 		wg.Wait()
 	}), nil
 }
 
-// URL returns the address for clients of Anthropic and Google; those of OpenAI
-// want "/v1" behind it, and do without.
+// URL returns the URL for clients of Anthropic and Google; those of OpenAI may append "/v1".
 func (s *Server) URL() string { return s.url }
 
-// Requests returns what the server got so far, in the order of arrival.
+// Requests returns the received requests, in the order of arrival.
 func (s *Server) Requests() []LoggedRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]LoggedRequest(nil), s.seen...)
 }
 
-// Calls returns how many answers of the conversation were sent whole, each of
-// which a provider would have charged for.
+// Calls returns the number of complete answers in the conversation, which a provider would have
+// charged for.
 func (s *Server) Calls(conversation string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +151,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, way dialect.Wire)
 	var b bytes.Buffer
 	b.Grow(int(min(max(r.ContentLength, 0), 1<<20)) + bytes.MinRead)
 	if _, err := b.ReadFrom(r.Body); err != nil {
-		return // the client has gone
+		return // the client has disconnected
 	}
 	body := b.Bytes()
 	a, err := dialect.Read(way, r.URL.Path, body)
@@ -206,8 +204,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, way dialect.Wire)
 	s.play(w, r, turn, said, seen, sides{begin, settle})
 }
 
-// expected reports what the script expects in what was heard and is not
-// there.
+// expected returns an error if a text that the script expects is missing.
 func (t Turn) expected(heard string) error {
 	for _, e := range t.Expect {
 		if !strings.Contains(heard, e) {
@@ -217,14 +214,14 @@ func (t Turn) expected(heard string) error {
 	return nil
 }
 
-// wrong is the body of an error that says what the server does not take.
+// wrong returns the error body for an unsupported request.
 func wrong(way dialect.Wire, text string) any {
 	return dialect.Failure(way, dialect.Trouble{
 		Status: http.StatusBadRequest, Anthropic: "invalid_request_error", Kind: "invalid_request_error", Code: "script", Text: text,
 	})
 }
 
-// fault returns the fault of the turn if it is still due.
+// fault returns the fault of the turn, if it is still due.
 func (s *Server) fault(a dialect.Asked, t Turn) Fault {
 	if t.Fault == "" || t.Times < 0 {
 		return t.Fault
@@ -242,9 +239,9 @@ func (s *Server) fault(a dialect.Asked, t Turn) Fault {
 	return t.Fault
 }
 
-// arrive takes the request down and returns how to settle it, once: as paid
-// or not. That happens before the client can see the end of its answer, so
-// that whoever has an answer finds it counted.
+// arrive records the request and returns a function that completes the record, once: as paid or
+// not. It is called before the client can see the end of its answer, so that every received answer
+// is already counted.
 func (s *Server) arrive(seen *LoggedRequest) func(paid bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -265,24 +262,23 @@ func (s *Server) arrive(seen *LoggedRequest) func(paid bool) {
 		}
 		if s.options.Log != nil {
 			line, _ := json.Marshal(s.seen[i])             // numbers and strings
-			_, _ = s.options.Log.Write(append(line, '\n')) // a log that fails must not end the play
+			_, _ = s.options.Log.Write(append(line, '\n')) // an error of the log must not affect the answers
 		}
 	}
 }
 
-// log lists the requests, one a line.
+// log lists the requests, one per line.
 func (s *Server) log(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/jsonl")
 	e := json.NewEncoder(w)
 	for _, seen := range s.Requests() {
 		if e.Encode(seen) != nil {
-			return // the client has gone
+			return // the client has disconnected
 		}
 	}
 }
 
-// models lists one model, in the form that Anthropic and OpenAI share, or in
-// Google's.
+// models lists one model, in the common form of Anthropic and OpenAI, or in Google's.
 func (s *Server) models(w http.ResponseWriter, google bool) {
 	type listed struct {
 		ID      string `json:"id"`
@@ -293,7 +289,7 @@ func (s *Server) models(w http.ResponseWriter, google bool) {
 		Created string `json:"created_at"`
 		Input   int64  `json:"max_input_tokens"`
 		Output  int64  `json:"max_tokens"`
-		Length  int64  `json:"max_model_len"` // as vLLM says it
+		Length  int64  `json:"max_model_len"` // vLLM's field
 	}
 	if google {
 		writeJSON(w, http.StatusOK, map[string]any{"models": []map[string]any{{
@@ -317,5 +313,5 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // the client may have gone
+	_, _ = w.Write(data) // the client may have disconnected
 }

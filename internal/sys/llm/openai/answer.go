@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// chunk holds what matters of a piece of an answer.
+// chunk has the used fields of a piece of an answer.
 type chunk struct {
 	ID      string          `json:"id"`
 	Model   string          `json:"model"`
@@ -30,7 +30,7 @@ type choice struct {
 		Refusal string          `json:"refusal"`
 		Thought string          `json:"reasoning_content"` // DeepSeek, vLLM, llama.cpp
 		Also    string          `json:"reasoning"`         // OpenRouter, newer vLLM
-		Details json.RawMessage `json:"reasoning_details"` // OpenRouter, must come back
+		Details json.RawMessage `json:"reasoning_details"` // OpenRouter; must be sent back
 		Calls   []callDelta     `json:"tool_calls"`
 	} `json:"delta"`
 }
@@ -46,7 +46,7 @@ type callDelta struct {
 }
 
 type usage struct {
-	Prompt     wire.Count `json:"prompt_tokens"` // with what the cache gave and took
+	Prompt     wire.Count `json:"prompt_tokens"` // with tokens read from and written to the cache
 	Completion wire.Count `json:"completion_tokens"`
 	Details    struct {
 		Cached  wire.Count `json:"cached_tokens"`
@@ -55,7 +55,7 @@ type usage struct {
 	Cost json.RawMessage `json:"cost"` // dollars, from OpenRouter
 }
 
-// draft is an answer on its way.
+// draft is an incomplete answer.
 type draft struct {
 	r       llm.Response
 	text    strings.Builder
@@ -64,16 +64,16 @@ type draft struct {
 	details []json.RawMessage
 	calls   []*piece
 	reason  string
-	counted bool // the server told the usage
+	counted bool // the server reported the usage
 	bytes   int  // of the answer so far
 	over    bool
 	table   table
-	makes   bool            // an id for a call that has none
-	step    int             // answers before this one
-	hear    func(llm.Delta) // of pieces that are not empty
+	makes   bool            // generates an ID for a call without one
+	step    int             // number of earlier answers
+	hear    func(llm.Delta) // called with non-empty pieces
 }
 
-// piece is a call on its way.
+// piece is an incomplete call.
 type piece struct {
 	index    int
 	id, name string
@@ -117,7 +117,7 @@ func (d *draft) take(data []byte, key string) error {
 	return nil
 }
 
-// count takes the usage apart into classes that do not overlap.
+// count splits the usage into classes that do not overlap.
 func (d *draft) count(u usage) {
 	d.counted = u.Prompt > 0 || u.Completion > 0
 	n := &d.r.Usage
@@ -162,9 +162,8 @@ func (d *draft) grow(c choice) error {
 	return nil
 }
 
-// another reports whether t begins another call than p, at the same index: it has an id of
-// its own, or names another tool, or has no other id than p and comes when p's input is
-// whole.
+// another reports whether t begins another call than p, at the same index: it has its own ID, or
+// names another tool, or has no other ID than p and comes when p's input is complete.
 func (p *piece) another(t callDelta) bool {
 	if t.Function.Name == "" {
 		return false
@@ -179,8 +178,8 @@ func (p *piece) another(t callDelta) bool {
 	return t.ID == p.id && p.name != "" && len(t.Function.Arguments) > 2 && len(input) > 0 && input[0] == '{' && json.Valid(input)
 }
 
-// call adds a piece of a call. Calls are told apart by their index, and by a
-// new id where a server gives all of them the same index.
+// call adds a piece of a call. Calls are distinguished by their index, and by a new ID if a server
+// gives all of them the same index.
 func (d *draft) call(t callDelta) error {
 	var p *piece
 	for _, q := range d.calls {
@@ -220,7 +219,7 @@ func (d *draft) call(t callDelta) error {
 	return nil
 }
 
-// close makes the answer, now that the server has given its reason to stop.
+// close builds the answer after the finish reason arrived.
 func (d *draft) close() (llm.Response, error) {
 	r := d.r
 	var ok bool
@@ -256,13 +255,13 @@ func (d *draft) close() (llm.Response, error) {
 	return wire.Close(r, d.step), nil
 }
 
-// private returns what the server wants back with the message.
+// private returns the server's data that must be sent back with the message.
 func (d *draft) private(own kept) (json.RawMessage, bool) {
 	if d.thought.Len() > 0 {
 		own.Thought, _ = wire.Encode(d.thought.String()) // a string always encodes
 	}
 	if len(d.details) > 0 {
-		own.Details, _ = wire.Encode(d.details) // so does what was decoded
+		own.Details, _ = wire.Encode(d.details) // decoded values always encode
 	}
 	if own.Thought == nil && own.Details == nil && len(own.Extra) == 0 {
 		return nil, false

@@ -1,5 +1,5 @@
-// Package openai speaks the Chat Completions API of OpenAI, which most other
-// providers and local servers speak too.
+// Package openai is a client of OpenAI's Chat Completions API, which most other providers and
+// local servers also have.
 package openai
 
 import (
@@ -15,23 +15,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// Config says where the models are and how to reach them.
+// Config configures the access to the models.
 type Config struct {
-	Key     string // never printed; empty for servers that want none
-	BaseURL string // with "/v1" where the server has it; empty means OpenAI's own
+	Key     string // never printed; empty for servers without one
+	BaseURL string // with "/v1" if the server has it; empty means OpenAI's own
 	HTTP    *http.Client
 	Limits  llm.Limits
-	Effort  string // of requests that name none; empty leaves it to the model
-	Server  string // whose quirks apply, as in [Servers]; empty goes by the address
+	Effort  string // of requests without one; empty: the model decides
+	Server  string // server with quirks, as in [Servers]; empty: detected by URL
 }
 
-// Format keeps the key out of whatever prints a Config.
+// Format hides the key from all printing of a Config.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "openai(%s)", c.BaseURL) }
 
-// home is the provider's own address.
+// home is the provider's own URL.
 const home = "https://api.openai.com/v1/"
 
-// New returns the models. It does no work.
+// New returns the models. It makes no request.
 func New(c Config) llm.Provider {
 	t := load()
 	return &model{
@@ -41,8 +41,8 @@ func New(c Config) llm.Provider {
 	}
 }
 
-// model holds the key only within functions, so that no print of a value that
-// holds a model can show it.
+// model has the key only inside of closures, so that printing a value that contains a model cannot
+// show it.
 type model struct {
 	limits llm.Limits
 	effort string
@@ -52,8 +52,8 @@ type model struct {
 	key    func() string
 }
 
-// Endpoint returns the endpoint at the address, which is OpenAI's own where it
-// is empty. An empty key sends none.
+// Endpoint returns the endpoint at the URL, which is OpenAI's own if empty. An empty key is not
+// sent.
 func Endpoint(key, base string, over *http.Client) *wire.Endpoint {
 	return wire.NewEndpoint(cmp.Or(base, home), over, func(h http.Header) {
 		if key != "" {
@@ -62,9 +62,8 @@ func Endpoint(key, base string, over *http.Client) *wire.Endpoint {
 	})
 }
 
-// Stream sends the request and reads the answer. Chunks are decoded into the
-// few fields that matter here, among them some that only compatible servers
-// send.
+// Stream sends the request and reads the answer. Only the needed fields of chunks are decoded,
+// including some that only compatible servers send.
 func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
 	body, err := m.encode(r)
 	if err != nil {
@@ -81,7 +80,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	d := draft{hear: watch.Heard(heard), table: m.table, makes: !m.server.StrictIDs, step: wire.Steps(r)}
 	events := wire.NewEvents(stream)
 	for !d.over && err == nil && events.Next() {
-		if d.reason != "" && ctx.Err() != nil { // what came of the wait for more is no whole event
+		if d.reason != "" && ctx.Err() != nil { // an aborted read after the end is no event
 			break
 		}
 		if err = d.take(events.Data(), m.key()); d.reason != "" {
@@ -99,7 +98,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		answer, err = d.close()
 		watch.Drain(stream)
 		if err == nil {
-			if !d.counted { // many servers do not; nothing may pass as free
+			if !d.counted { // many servers do not report it; no call may count as free
 				answer.Usage, answer.Estimated = llm.EstimateUsage(r, answer.Usage, d.bytes), true
 			}
 			return answer, nil
@@ -108,8 +107,8 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	return wire.PartialResponse(r, d.r, d.counted, d.bytes), wire.Failure(ctx, err, nil, m.key())
 }
 
-// lingers is how long a finished message may be followed by more: the usage
-// where it is still to come, and the formal end, which some servers forget.
+// lingers returns the wait for further data after a finished message: for the usage, if it is
+// missing, and for the formal end, which some servers omit.
 func (m *model) lingers(counted bool) time.Duration {
 	if counted || m.server.NoOptions {
 		return wire.Lingers
@@ -131,15 +130,15 @@ func (m *model) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 		}
 		for _, x := range page.Data {
 			var about llm.ModelInfo
-			_ = json.Unmarshal(x["id"], &about.Name) // else it has none
+			_ = json.Unmarshal(x["id"], &about.Name) // no name on failure
 			size, ok := x[m.server.Context]
 			if !ok {
 				size = x["context_length"] // OpenRouter
 			}
-			_ = json.Unmarshal(size, &about.Context) // else it stays unknown
+			_ = json.Unmarshal(size, &about.Context) // unknown on failure
 			all = append(all, about)
 		}
-		return nil, nil // nobody has a second page
+		return nil, nil // no server has a second page
 	})
 	if err != nil {
 		return nil, err

@@ -10,33 +10,33 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// quirks.json is curated by hand: how servers differ from what OpenAI
-// documents. The last row is for the servers that nobody has tried.
+// quirks.json lists the differences of servers from OpenAI's documentation, and is maintained by
+// hand. The last row is for unknown servers.
 //
 //go:embed quirks.json
 var quirks []byte
 
-// Server is how one kind of server speaks the wire.
+// Server describes the differences of one kind of server.
 type Server struct {
 	Name      string   `json:"name"`
-	Hosts     []string `json:"hosts"`             // of its address, subdomains included
-	Ports     []string `json:"ports"`             // that it usually listens on, on this machine
-	Limit     string   `json:"limit"`             // what it calls the bound on an answer
-	Effort    string   `json:"effort"`            // what it calls the effort; empty: it takes none
+	Hosts     []string `json:"hosts"`             // hosts in its URL, including subdomains
+	Ports     []string `json:"ports"`             // usual local ports
+	Limit     string   `json:"limit"`             // field for the limit of the answer
+	Effort    string   `json:"effort"`            // field for the effort; empty: not supported
 	Context   string   `json:"context"`           // field of a listed model with its context size
-	NoOptions bool     `json:"no_stream_options"` // it refuses or ignores the wish for usage
-	StrictIDs bool     `json:"strict_ids"`        // a call without an id is a fault, not a habit
-	Cost      bool     `json:"cost"`              // it says what a call cost
-	CacheKey  bool     `json:"cache_key"`         // it wants to be told which requests begin alike
+	NoOptions bool     `json:"no_stream_options"` // it refuses or ignores the option for usage
+	StrictIDs bool     `json:"strict_ids"`        // a call without an ID is an error rather than usual
+	Cost      bool     `json:"cost"`              // it reports the cost of a call
+	CacheKey  bool     `json:"cache_key"`         // it uses a key for requests that begin alike
 	Note      string   `json:"note"`
 }
 
 type table struct {
 	Servers []Server          `json:"servers"`
-	Stops   map[string]string `json:"stops"` // what a finish_reason means, where it is not the end of an answer
+	Stops   map[string]string `json:"stops"` // meanings of finish_reason other than the end of an answer
 }
 
-// load reads the table, which its test has read before.
+// load parses the table, which its test has validated.
 func load() table {
 	var t table
 	if err := json.Unmarshal(quirks, &t); err != nil || len(t.Servers) == 0 {
@@ -45,14 +45,14 @@ func load() table {
 	return t
 }
 
-// Servers returns the servers whose quirks are known.
+// Servers returns the servers with known quirks.
 func Servers() []Server { return load().Servers }
 
-// Official reports whether the address is OpenAI's own, which the Responses
-// API is for; all others are asked by Chat Completions.
+// Official reports whether the URL is OpenAI's own. The Responses API is used only there, and Chat
+// Completions elsewhere.
 func Official(base string) bool { return base == "" || load().at(base, "").Name == "openai" }
 
-// at returns the server with the name, else the one that the address tells.
+// at returns the server with the name, else the one that matches the URL.
 func (t table) at(base, name string) Server {
 	if i := slices.IndexFunc(t.Servers, func(s Server) bool { return s.Name == name }); i >= 0 {
 		return t.Servers[i]
@@ -70,8 +70,7 @@ func (t table) at(base, name string) Server {
 	return t.Servers[len(t.Servers)-1]
 }
 
-// stop returns what a finish_reason means, and false where the server says
-// with it that it failed.
+// stop returns the meaning of a finish_reason, and false if it means that the server failed.
 func (t table) stop(reason string) (llm.Stop, bool) {
 	switch t.Stops[reason] {
 	case "length":
@@ -81,6 +80,6 @@ func (t table) stop(reason string) (llm.Stop, bool) {
 	case "error":
 		return "", false
 	default:
-		return llm.StopDone, true // or StopTools: the calls decide, because some servers say "stop" with calls
+		return llm.StopDone, true // or StopTools: the calls decide, because some servers send "stop" with calls
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// request is the body of a call. What grows stands last.
+// request is the body of a call. The growing fields are last.
 type request struct {
 	Model         string    `json:"model"`
 	MaxCompletion int64     `json:"max_completion_tokens,omitempty"`
@@ -24,7 +24,7 @@ type request struct {
 	Choice        any       `json:"tool_choice,omitempty"`
 	Tools         []tool    `json:"tools,omitempty"`
 	Messages      []message `json:"messages"`
-	Family        string    `json:"prompt_cache_key,omitempty"` // last: it differs from run to run
+	Family        string    `json:"prompt_cache_key,omitempty"` // last, because it differs from run to run
 }
 
 type options struct {
@@ -78,7 +78,7 @@ type call struct {
 	Extra json.RawMessage `json:"extra_content,omitempty"` // Google's signatures
 }
 
-// private is what a server adds to a message for itself, kept as a raw part.
+// private is a server's own data in a message, stored as a raw part.
 type private struct {
 	Chat *kept `json:"chat"` // marks the part as ours
 }
@@ -116,9 +116,9 @@ func (m *model) encode(r llm.Request) ([]byte, error) {
 	return wire.Encode(q)
 }
 
-// adapt says to the server in its own way what each says differently.
+// adapt sets the fields that differ between servers.
 func (m *model) adapt(q *request, r llm.Request) {
-	if m.server.Limit == "max_completion_tokens" || strings.HasPrefix(r.Model, "gpt-") { // the older name is refused there, the newer one elsewhere
+	if m.server.Limit == "max_completion_tokens" || strings.HasPrefix(r.Model, "gpt-") { // it refuses the older name; others refuse the newer one
 		q.MaxCompletion = r.MaxTokens
 	} else {
 		q.MaxTokens = r.MaxTokens
@@ -163,8 +163,7 @@ func encodeOurs(m llm.Message) []message {
 	return out
 }
 
-// encodeAnswer returns the model's message as it came, or none if nothing of
-// it can be sent.
+// encodeAnswer returns the model's message unchanged, or none if it has no part that can be sent.
 func encodeAnswer(m llm.Message) []message {
 	out := message{Role: "assistant"}
 	var own kept
@@ -176,7 +175,7 @@ func encodeAnswer(m llm.Message) []message {
 			out.Calls = append(out.Calls, c)
 		case p.Raw != nil:
 			var q private
-			if json.Unmarshal(p.Raw, &q) == nil && q.Chat != nil { // else another provider's
+			if json.Unmarshal(p.Raw, &q) == nil && q.Chat != nil { // else it belongs to another provider
 				own = *q.Chat
 			}
 		}

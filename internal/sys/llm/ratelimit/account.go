@@ -11,60 +11,60 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Account is what is known of one account's limits.
+// Account is the known state of one account's limits.
 type Account struct {
 	now   func() time.Time
 	rules Rules
 
-	mu    sync.Mutex // guards what follows; nobody waits with it
+	mu    sync.Mutex // guards the fields below; never held while waiting
 	crowd concurrency
 	pools map[string]*pool // by model
-	line  []*Permit        // those that wait, in the order of their coming
+	line  []*Permit        // waiting calls, in the order of arrival
 	round int64
-	timer *time.Timer // for the next end that the line waits for
+	timer *time.Timer // for the next end of a window that the line waits for
 }
 
-// Permit is leave for one call.
+// Permit is the permission for one call.
 type Permit struct {
 	account *Account
 	pool    *pool
 	bytes   int64 // of the request
-	further int   // whether it continues with a conversation
+	further int   // 1 if it continues a conversation, else 0
 	need    need
 	begun   time.Time
 
-	// What follows is guarded by the account's mutex.
+	// The fields below are guarded by the account's mutex.
 	state state
 	hold  hold
-	ready chan struct{} // closed when it need wait no longer
-	err   error         // that it is not to wait for
+	ready chan struct{} // closed when it need not wait any longer
+	err   error         // why it must not wait
 }
 
-// state is how far a call is.
+// state is the progress of a call.
 type state int
 
 const (
 	waits   state = iota
-	entered       // it counts as under way
+	entered       // it counts as running
 	counted       // and the provider has counted it
 	over
 )
 
-// Hold is what a call waits for.
+// Hold is the reason why a call waits.
 type Hold struct {
-	Wait time.Duration // until it may continue, as far as anybody knows; 0 where nobody does
+	Wait time.Duration // expected time until it may continue; 0 if unknown
 	Why  string
 }
 
-// Stages of a wait that somebody may want to hear of.
+// Waits that are reported to the caller.
 const (
 	worth  = time.Second     // a wait that is known to be at least this long
-	unsure = 5 * time.Second // after this, one whose length is unknown
+	unsure = 5 * time.Second // after this time, a wait of unknown length
 )
 
-// admitIfFree lets a call in if it need not wait.
+// admitIfFree admits a call if it need not wait.
 func (a *Account) admitIfFree(p *Permit, now time.Time) bool {
-	if p.pool.round == a.round && len(a.line) > 0 || a.crowd.full() { // behind those that came before
+	if p.pool.round == a.round && len(a.line) > 0 || a.crowd.full() { // behind earlier calls
 		return false
 	}
 	if p.hold = p.pool.holds(p.need, now); p.hold.why != "" {
@@ -74,7 +74,7 @@ func (a *Account) admitIfFree(p *Permit, now time.Time) bool {
 	return true
 }
 
-// admit counts a call as under way.
+// admit counts a call as running.
 func (a *Account) admit(p *Permit, now time.Time) {
 	if p.pool.rests {
 		p.pool.rests = false
@@ -85,8 +85,8 @@ func (a *Account) admit(p *Permit, now time.Time) {
 	p.pool.out = p.pool.out.plus(p.need)
 }
 
-// admitWaiting lets in whom there is room for, in the order of their coming. A call
-// that must wait holds back those after it that take from the same windows.
+// admitWaiting admits the waiting calls that fit, in the order of arrival. A call that must wait
+// blocks the later ones that use the same windows.
 func (a *Account) admitWaiting(now time.Time) {
 	a.round++
 	var next time.Time
@@ -122,7 +122,7 @@ func (a *Account) admitWaiting(now time.Time) {
 	a.scheduleServe(next, now)
 }
 
-// waitTooLongError is the failure of a call that would have to wait for too long.
+// waitTooLongError returns the error of a call that would have to wait too long.
 func waitTooLongError(h hold, wait time.Duration) error {
 	return &llm.Error{
 		Class: llm.Quota, Code: "limit", Empty: true, After: strconv.FormatFloat(wait.Seconds(), 'f', 3, 64),
@@ -130,7 +130,7 @@ func waitTooLongError(h hold, wait time.Duration) error {
 	}
 }
 
-// scheduleServe has the line served again at a time, zero for none.
+// scheduleServe schedules the next check of the line; zero for none.
 func (a *Account) scheduleServe(at, now time.Time) {
 	switch wait := at.Sub(now); {
 	case at.IsZero() && a.timer != nil:
@@ -149,8 +149,8 @@ func (a *Account) serveNow() {
 	a.admitWaiting(a.now())
 }
 
-// enter waits until a call may be made. What it waits for is told to held,
-// once, if that takes long; held may be nil.
+// enter waits until a call may be made. If that takes long, it calls held once with the reason;
+// held may be nil.
 func (a *Account) enter(ctx context.Context, model string, r llm.Request, held func(Hold) error) (*Permit, error) {
 	p := a.enqueueCall(model, r, true)
 	if p.ready == nil {
@@ -163,8 +163,7 @@ func (a *Account) enter(ctx context.Context, model string, r llm.Request, held f
 	return p, nil
 }
 
-// enqueueCall queues a call, or lets it in at once; or does not queue it, if it is
-// not to wait.
+// enqueueCall admits a call at once, or queues it; if it is not to wait, it is not queued.
 func (a *Account) enqueueCall(model string, r llm.Request, queue bool) *Permit {
 	bytes, further := llm.Estimate(r), further(r)
 	a.mu.Lock()
@@ -187,7 +186,7 @@ func (a *Account) enqueueCall(model string, r llm.Request, queue bool) *Permit {
 	return p
 }
 
-// wait waits in line.
+// wait waits in the line.
 func (p *Permit) wait(ctx context.Context, held func(Hold) error) error {
 	var tell <-chan time.Time
 	if held != nil {
@@ -215,13 +214,13 @@ func (p *Permit) wait(ctx context.Context, held func(Hold) error) error {
 	}
 }
 
-// currentHold says what the call waits for now.
+// currentHold returns the reason why the call waits now.
 func (p *Permit) currentHold() Hold {
 	a := p.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	h := p.hold
-	if h.why == "" { // it is behind others
+	if h.why == "" { // it waits behind others
 		h = a.ahead(p)
 	}
 	if h.until.IsZero() || p.state != waits {
@@ -230,8 +229,7 @@ func (p *Permit) currentHold() Hold {
 	return Hold{max(h.until.Sub(a.now()), 0), h.why}
 }
 
-// ahead returns what the first of the line waits for that takes from the same
-// windows.
+// ahead returns the hold of the first waiting call that uses the same windows.
 func (a *Account) ahead(p *Permit) hold {
 	for _, q := range a.line {
 		if q.pool == p.pool && q.hold.why != "" {
@@ -241,7 +239,7 @@ func (a *Account) ahead(p *Permit) hold {
 	return hold{why: "others wait, too"}
 }
 
-// Release gives the pass back. After the call it does nothing.
+// Release returns an unused permit. After the call it does nothing.
 func (p *Permit) Release() {
 	a := p.account
 	a.mu.Lock()
@@ -270,7 +268,7 @@ func (p *Permit) release() {
 	p.state = over
 }
 
-// observeHeaders takes in what a response says as it begins.
+// observeHeaders updates the account from the headers of a response.
 func (p *Permit) observeHeaders(status int, all []llm.Window) {
 	a := p.account
 	a.mu.Lock()
@@ -289,13 +287,13 @@ func (p *Permit) observeHeaders(status int, all []llm.Window) {
 	}
 }
 
-// observeResult takes in what became of the call.
+// observeResult updates the account from the result of the call.
 func (p *Permit) observeResult(resp llm.Response, err error) {
 	a := p.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now()
-	if err == nil && p.state == entered { // nobody heard it begin
+	if err == nil && p.state == entered { // its headers were not observed
 		a.crowd.grow()
 	}
 	switch e, ok := errors.AsType[*llm.Error](err); {

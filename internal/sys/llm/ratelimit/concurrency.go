@@ -2,30 +2,29 @@ package ratelimit
 
 import "time"
 
-// How many calls may be under way at once.
+// Limits of concurrent calls.
 const (
-	first   = 4   // before anything is known
+	first   = 4   // initial limit
 	most    = 256 // nobody has more workers
-	near    = 0.9 // of where it failed last: up to there, growth is fast
-	careful = 16  // rounds that it takes to grow by one from there, then half as many, and so on to one
+	near    = 0.9 // fraction of the last failed limit: below it, growth is fast
+	careful = 16  // rounds for growing by one from there, then half as many, and so on down to one
 )
 
-// concurrency is how many calls are under way, and how many may be.
+// concurrency has the number of running calls and its limit.
 type concurrency struct {
 	limit float64
-	wall  float64   // growth is fast below it
-	slow  float64   // rounds that growing by one takes now
-	in    int       // calls under way
-	cut   time.Time // when the limit was lowered last
+	wall  float64   // growth is fast below this limit
+	slow  float64   // rounds for growing by one now
+	in    int       // running calls
+	cut   time.Time // when the limit was last lowered
 }
 
 func newConcurrency() concurrency { return concurrency{limit: first, wall: most, slow: 1} }
 
-// full reports whether nobody may come in.
+// full reports whether no further call may start.
 func (c *concurrency) full() bool { return c.in >= int(c.limit) }
 
-// grow makes room after an answer has started, if the room that there is was
-// used.
+// grow raises the limit after an answer has started, if the current limit was fully used.
 func (c *concurrency) grow() {
 	if c.in < int(c.limit) {
 		return
@@ -41,8 +40,8 @@ func (c *concurrency) grow() {
 	}
 }
 
-// shrink halves the room after a call failed for want of it. Those that began
-// before the last time tell nothing new.
+// shrink halves the limit after a call failed because of overload. Failures of calls that began
+// before the last reduction are ignored.
 func (c *concurrency) shrink(begun, now time.Time) {
 	if begun.Before(c.cut) {
 		return
@@ -53,7 +52,7 @@ func (c *concurrency) shrink(begun, now time.Time) {
 	c.cut = now
 }
 
-// restart lets calls in one by one again: what they find is not known.
+// restart sets the limit to one, because the capacity is unknown.
 func (c *concurrency) restart() {
 	c.wall = max(min(c.wall, c.limit), 2)
 	c.limit = 1

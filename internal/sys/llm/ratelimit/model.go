@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Model is a model whose calls are kept within the limits of its account. It
-// stands outside of all else that is done about a call.
+// Model is a model whose calls stay within the limits of its account. It must be the outermost
+// wrapper of the model.
 type Model struct {
 	llm.Model
 	account *Account
@@ -15,12 +15,12 @@ type Model struct {
 
 type passKey struct{}
 
-// AddTo returns a context whose next call of the model uses the pass.
+// AddTo returns a context in which the model's next call uses the permit.
 func (p *Permit) AddTo(ctx context.Context) context.Context {
 	return context.WithValue(ctx, passKey{}, p)
 }
 
-// Try returns leave for a call if it may be made at once, nil if not.
+// Try returns a permit for a call if it may be made at once, otherwise nil.
 func (m *Model) Try(r llm.Request) *Permit {
 	if p := m.account.enqueueCall(r.Model, r, false); p.state == entered {
 		return p
@@ -28,15 +28,14 @@ func (m *Model) Try(r llm.Request) *Permit {
 	return nil
 }
 
-// Enter waits for leave for a call, so that nothing need be set aside for it
-// meanwhile. A wait that takes long is told to held, once, if it is not nil.
-// It fails as out of quota where a window ends only after more than a minute
-// and a half. The pass must be used, see [Permit.AddTo], or given back.
+// Enter waits for a permit for a call, before any budget is reserved for it. A long wait is
+// reported to held once, if it is not nil. Enter fails as out of quota if a window ends only after
+// more than a minute and a half. The permit must be used, see [Permit.AddTo], or released.
 func (m *Model) Enter(ctx context.Context, r llm.Request, held func(Hold) error) (*Permit, error) {
 	return m.account.enter(ctx, r.Model, r, held)
 }
 
-// Stream implements [llm.Model]. Without a pass the call waits for one here.
+// Stream implements [llm.Model]. Without a permit in the context, the call waits for one here.
 func (m *Model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
 	p, ok := ctx.Value(passKey{}).(*Permit)
 	if !ok || !p.fits(m.account) {
@@ -50,7 +49,7 @@ func (m *Model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	return resp, err
 }
 
-// fits reports whether a call of the account may use the pass.
+// fits reports whether a call of the account may use the permit.
 func (p *Permit) fits(a *Account) bool {
 	if p.account != a {
 		return false

@@ -8,35 +8,34 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// patience is the longest that a call waits for a window here. For longer it
-// fails as out of quota, so that the account is left alone by everybody.
+// patience limits the wait of a call for a window. A longer wait fails as out of quota, so that
+// all calls avoid the account until then.
 const patience = 90 * time.Second
 
-// pool holds the windows that models share.
+// pool has the windows that some models share.
 type pool struct {
 	windows []window
-	closed  time.Time // the provider said not to come back before
-	why     string    // that it did
-	out     need      // of calls under way whose responses have not begun
-	rates   [2]rate   // of first and of further calls of a conversation
-	said    float64   // tokens of a usual answer
+	closed  time.Time // the provider asked to wait until then
+	why     string    // reason for that
+	out     need      // needs of running calls whose responses have not begun
+	rates   [2]rate   // of first and of further calls in a conversation
+	said    float64   // tokens of a typical answer
 
-	round int64 // in which its line was found to wait
-	rests bool  // its line waits for a window's end
+	round int64 // last round in which its line had to wait
+	rests bool  // its line waits for the end of a window
 }
 
-// need is what a call takes from windows.
+// need is the part of the windows that a call uses.
 type need struct{ calls, in, out int64 }
 
 func (n need) plus(m need) need  { return need{n.calls + m.calls, n.in + m.in, n.out + m.out} }
 func (n need) minus(m need) need { return need{n.calls - m.calls, n.in - m.in, n.out - m.out} }
 
-// of returns the part that a window of this name counts, and false where
-// nobody knows what it counts.
+// of returns the part that a window of this name counts, and false if its kind is unknown.
 func (n need) of(name string) (int64, bool) {
 	switch {
 	case strings.HasPrefix(name, "priority-"), strings.HasPrefix(name, "unified-"):
-		return 0, false // paid for apart
+		return 0, false // limited separately
 	case strings.Contains(name, "request"):
 		return n.calls, true
 	case strings.Contains(name, "input"):
@@ -50,8 +49,7 @@ func (n need) of(name string) (int64, bool) {
 	}
 }
 
-// rate is how many tokens a byte of a request counts as. It rises at once and
-// falls slowly.
+// rate is the tokens per byte of a request. It rises at once and falls slowly.
 type rate float64
 
 func (r *rate) learn(tokens, bytes int64) {
@@ -65,12 +63,12 @@ func (r *rate) learn(tokens, bytes int64) {
 	*r = min(seen, 1)
 }
 
-// usual is how many tokens an answer has before any was seen.
+// usual is the estimated number of tokens in an answer before any was observed.
 const usual = 1000
 
 func newPool() *pool { return &pool{rates: [2]rate{1.0 / 3, 1.0 / 3}, said: usual} }
 
-// further tells the first call of a conversation, 0, from those that continue, 1.
+// further returns 0 for the first call of a conversation, and 1 for a later one.
 func further(r llm.Request) int {
 	for _, m := range r.Messages {
 		if m.From == llm.Assistant {
@@ -80,7 +78,7 @@ func further(r llm.Request) int {
 	return 0
 }
 
-// estimateNeed returns what a request of so many bytes takes from the windows.
+// estimateNeed returns the need of a request with this number of bytes.
 func (p *pool) estimateNeed(bytes int64, further int, most int64, rules Rules) need {
 	n := need{calls: 1, in: int64(float64(bytes)*float64(p.rates[further])) + 1, out: most}
 	if !rules.Ahead {
@@ -89,7 +87,7 @@ func (p *pool) estimateNeed(bytes int64, further int, most int64, rules Rules) n
 	return n
 }
 
-// learn takes in what a call was counted as.
+// learn updates the rates from the usage of a call.
 func (p *pool) learn(bytes int64, further int, u nexus.Usage, rules Rules) {
 	in := u.Prompt()
 	if rules.Cached {
@@ -99,14 +97,14 @@ func (p *pool) learn(bytes int64, further int, u nexus.Usage, rules Rules) {
 	p.said += (float64(u.Output) - p.said) / 4
 }
 
-// hold is why a call has to wait. The zero hold lets it go.
+// hold is the reason why a call has to wait. The zero hold lets it start.
 type hold struct {
-	until time.Time // zero: until something happens
+	until time.Time // zero: until an event
 	why   string
-	end   bool // a window has to end
+	end   bool // it waits for the end of a window
 }
 
-// holds returns what keeps a call that takes n.
+// holds returns the hold of a call with need n.
 func (p *pool) holds(n need, now time.Time) (longest hold) {
 	if now.Before(p.closed) {
 		return hold{p.closed, p.why, true}
@@ -126,7 +124,7 @@ func (p *pool) holds(n need, now time.Time) (longest hold) {
 	return longest
 }
 
-// observeWindows takes in the windows that a response tells.
+// observeWindows updates the windows from the headers of a response.
 func (p *pool) observeWindows(all []llm.Window, now time.Time) {
 	for _, x := range all {
 		if _, known := (need{}).of(x.Name); !known {
@@ -134,7 +132,7 @@ func (p *pool) observeWindows(all []llm.Window, now time.Time) {
 		}
 		wait, ok := x.Wait(now)
 		if !ok {
-			continue // nobody can wait for an end that is not known
+			continue // without an end there is nothing to wait for
 		}
 		next := window{name: x.Name, limit: x.Limit, left: x.Left, end: now.Add(min(wait, longest)), at: now}
 		p.put(next, now)
@@ -154,10 +152,10 @@ func (p *pool) put(next window, now time.Time) {
 	}
 }
 
-// maxWindows bounds what a server may tell.
+// maxWindows limits the windows of a server.
 const maxWindows = 16
 
-// close keeps everybody out for as long as the provider asked, up to a day.
+// close blocks all calls for as long as the provider asked, up to a day.
 func (p *pool) close(e *llm.Error, now time.Time) {
 	wait, ok := e.Wait(now)
 	why := "the provider asked for a pause"

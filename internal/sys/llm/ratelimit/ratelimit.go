@@ -1,15 +1,14 @@
-// Package ratelimit keeps calls within what a provider allows an account: so many
-// requests and tokens in a window, and so many calls at once.
+// Package ratelimit keeps calls within the limits of a provider's account: of requests and tokens
+// in a window, and of concurrent calls.
 //
-// What is left of the windows is learned from the headers of every response,
-// also of those that succeed, and a call that does not fit waits for the
-// window's end instead of being turned down. How many calls may be under way
-// is learned by trying: a little more after each answer that begins, half of
-// it after a failure for want of room, one by one after a window was used up.
+// The rest of the windows is known from the headers of every response, and a call that does not
+// fit waits for the end of the window instead of being refused. The limit of concurrent calls is
+// found by trials: it rises a little after each answer that begins, is halved after a failure from
+// overload, and restarts at one after a window was used up.
 //
-//	Enter --> queue, first come first served --> Pass --> Stream --> headers, end
-//	            ^                                                       |
-//	            +--------- windows, calls at once, time <---------------+
+//	Enter --> queue, first come first served --> Permit --> Stream --> headers, end
+//	            ^                                                         |
+//	            +---------- windows, concurrent calls, time <-------------+
 package ratelimit
 
 import (
@@ -21,14 +20,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Name says whose limits count.
+// Name identifies an account.
 type Name struct {
-	Kind string // of the provider's wire
-	Base string // address; empty for the provider's own
-	Key  string // as [Identity] makes it, never the key itself
+	Kind string // API of the provider
+	Base string // URL; empty for the provider's own
+	Key  string // result of [Identity], never the key itself
 }
 
-// Identity tells keys apart without giving them away.
+// Identity returns a text that identifies a key without revealing it.
 func Identity(key string) string {
 	if key == "" {
 		return ""
@@ -37,16 +36,16 @@ func Identity(key string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Rules say how a provider counts a call. The zero Rules count what was sent
-// and what was answered, in windows of each model's own.
+// Rules define how a provider counts a call. The zero Rules count sent and answered tokens, in
+// separate windows for each model.
 type Rules struct {
-	Shared bool // all models have the same windows
-	Cached bool // what is read from the provider's cache does not count
-	Ahead  bool // the most that the answer may have counts when the call begins
+	Shared bool // all models share the windows
+	Cached bool // tokens from the provider's cache do not count
+	Ahead  bool // the maximum of the answer counts when the call begins
 }
 
-// RulesOf returns the rules of a kind of provider. Behind the address of a
-// compatible server nobody knows what models share.
+// RulesOf returns the rules of a kind of provider. For a compatible server it is unknown which
+// models share a window.
 func RulesOf(kind string, own bool) Rules {
 	switch kind {
 	case "anthropic":
@@ -60,7 +59,7 @@ func RulesOf(kind string, own bool) Rules {
 	}
 }
 
-// Accounts are the limits that everything in this process shares. Use [New].
+// Accounts are the accounts of this process. Create them with [New].
 type Accounts struct {
 	now func() time.Time
 
@@ -68,13 +67,12 @@ type Accounts struct {
 	all map[Name]*Account
 }
 
-// New returns accounts of which nothing is known yet.
+// New returns accounts without any known state.
 func New(now func() time.Time) *Accounts {
 	return &Accounts{now: now, all: map[Name]*Account{}}
 }
 
-// Of returns the account of a name, always the same one. The first caller's
-// rules hold.
+// Of returns the account of a name, always the same one, with the rules of the first caller.
 func (a *Accounts) Of(n Name, r Rules) *Account {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -6,38 +6,38 @@ import (
 	"time"
 )
 
-// longest is how long a window may be.
+// longest is the maximum length of a window.
 const longest = 31 * 24 * time.Hour
 
-// window is what is left of one of the limits.
+// window is the known rest of one limit.
 type window struct {
 	name        string
 	limit, left int64
-	at, end     time.Time // when that was told, and when all of it is there again
+	at, end     time.Time // time of the report, and of the end, when it is full again
 	fill        fill
-	from        mark // what was told first since it was full, or had more
+	from        mark // first report since it was full, or had more left
 }
 
-// mark is something that was told about a window.
+// mark is a report about a window.
 type mark struct {
 	left    int64
 	at, end time.Time
 }
 
-// fill is how a window fills up.
+// fill is the way in which a window is refilled.
 type fill int
 
 const (
 	unknown fill = iota
-	steady       // a little all the time
-	atEnd        // all at once
+	steady       // continuously
+	atEnd        // completely at its end
 )
 
-// holds returns what keeps a call that takes so much while calls under way may
-// not be counted yet. A call that is larger than the window needs all of it.
+// holds returns the hold of a call with this need, while running calls may not be counted yet. A
+// call that is larger than the window needs all of it.
 func (w *window) holds(takes, out int64, now time.Time) hold {
 	if !now.Before(w.end) {
-		if w.limit < 0 { // nobody knows how much there is
+		if w.limit < 0 { // the limit is unknown
 			return hold{}
 		}
 		w.left = w.limit
@@ -48,18 +48,18 @@ func (w *window) holds(takes, out int64, now time.Time) hold {
 	case takes <= left-out, out == 0 && whole:
 		return hold{}
 	case takes <= left || whole:
-		return hold{why: w.about(left)} // once those under way are counted
+		return hold{why: w.about(left)} // once the running calls are counted
 	}
 	return hold{w.until(takes), w.about(left), true}
 }
 
-// fills reports whether the window is taken to fill up steadily: it was seen
-// to, or nobody knows, and its end is too far to wait for.
+// fills reports whether the window is assumed to refill continuously: this was observed, or it is
+// unknown and its end is too far away to wait for.
 func (w *window) fills() bool {
 	return w.limit > w.left && (w.fill == steady || w.fill == unknown && w.end.Sub(w.at) > patience)
 }
 
-// now returns what is left by now.
+// now returns the current rest.
 func (w *window) now(now time.Time) int64 {
 	if !w.fills() {
 		return w.left
@@ -68,12 +68,12 @@ func (w *window) now(now time.Time) int64 {
 	return w.left + int64(part*float64(w.limit-w.left)+1e-6)
 }
 
-// batch is the part of a window that calls wait for where it fills up
-// steadily, so that they do not come one by one.
+// batch is the fraction of a continuously refilled window that calls wait for, so that they do not
+// start one by one.
 const batch = 4
 
-// until returns when there is enough for a call: at the window's end, or
-// before where it fills up steadily.
+// until returns the time when there is enough for a call: at the window's end, or earlier if it
+// refills continuously.
 func (w *window) until(takes int64) time.Time {
 	if !w.fills() {
 		return w.end
@@ -85,11 +85,11 @@ func (w *window) until(takes int64) time.Time {
 	return w.at.Add(time.Duration(part*float64(w.end.Sub(w.at))) + time.Millisecond)
 }
 
-// same is how much two ends may differ that mean the same.
+// same is the difference up to which two ends count as the same.
 const same = time.Second
 
-// follow takes in what was told later. Answers overtake each other: the
-// later an end, and the less is left before the same one, the newer it is.
+// follow updates the window from a later report. Responses overtake each other: a later end, or a
+// smaller rest before the same end, is newer.
 func (w *window) follow(next window, now time.Time) {
 	next.fill, next.from = w.fill, mark{next.left, next.at, next.end}
 	if !now.Before(w.end) {
@@ -102,7 +102,8 @@ func (w *window) follow(next window, now time.Time) {
 	}
 	if next.left <= w.from.left && next.limit == w.limit {
 		next.from = w.from
-		// If it fills up steadily and has no more than then, its end has moved by the time that passed.
+		// If it refills continuously and its rest has not grown, its end has moved by the elapsed
+		// time.
 		if passed := next.at.Sub(w.from.at); passed > 3*same {
 			next.fill = atEnd
 			if next.end.Sub(w.from.end) > passed/2 {

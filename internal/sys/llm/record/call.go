@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// version is the version of the format.
+// version is the version of the file format.
 const version = 1
 
 // call is one call of a provider. Its JSON is a file of the recording.
@@ -23,31 +23,31 @@ type call struct {
 	Version      int      `json:"version"`
 	Provider     string   `json:"provider"`
 	Conversation string   `json:"conversation,omitzero"` // for people
-	Step         int      `json:"step"`                  // answers of the model in the request; for people
-	Try          int      `json:"try"`                   // of the same request, from 1
+	Step         int      `json:"step"`                  // number of the model's answers in the request; for people
+	Try          int      `json:"try"`                   // attempt of the same request, from 1
 	Request      request  `json:"request"`
 	Response     response `json:"response"`
 }
 
-// request is what was sent, without its headers, which hold keys, and without
-// the address of the server.
+// request is the sent request without its headers, which contain keys, and without the URL of the
+// server.
 type request struct {
 	Method string          `json:"method"`
-	Path   string          `json:"path"`           // its last part only
-	Body   json.RawMessage `json:"body,omitempty"` // where it is JSON
-	Text   string          `json:"text,omitzero"`  // where it is not
+	Path   string          `json:"path"`           // only its last part
+	Body   json.RawMessage `json:"body,omitempty"` // if it is JSON
+	Text   string          `json:"text,omitzero"`  // if it is not JSON
 }
 
-// response is what came back.
+// response is the received response.
 type response struct {
-	Status int               `json:"status"` // 0 where there was none
+	Status int               `json:"status"` // 0 if there was none
 	Header map[string]string `json:"header,omitempty"`
 	Body   []string          `json:"body,omitempty"`  // its lines
-	Bytes  []byte            `json:"bytes,omitempty"` // where it is not UTF-8
-	Failed string            `json:"failed,omitzero"` // how the connection broke, after what is in Body
+	Bytes  []byte            `json:"bytes,omitempty"` // if it is not UTF-8
+	Failed string            `json:"failed,omitzero"` // error of the connection after the bytes in Body
 }
 
-// newCall returns a call that has no answer yet.
+// newCall returns a call without an answer.
 func newCall(provider string, q *http.Request, body []byte) call {
 	c := call{Version: version, Provider: provider, Request: request{Method: q.Method, Path: path.Base(q.URL.Path)}}
 	switch {
@@ -61,8 +61,8 @@ func newCall(provider string, q *http.Request, body []byte) call {
 	return c
 }
 
-// conversationStep returns which conversation a request belongs to and how often the
-// model spoke in it.
+// conversationStep returns the conversation of a request and the number of the model's answers in
+// it.
 func conversationStep(body []byte) (conversation string, step int) {
 	if m := regexp.MustCompile(`Conversation: ([^\\"\n]{1,120})`).FindSubmatch(body); m != nil {
 		conversation = strings.TrimSpace(string(m[1]))
@@ -70,7 +70,7 @@ func conversationStep(body []byte) (conversation string, step int) {
 	return conversation, len(regexp.MustCompile(`"role":\s*"(?:assistant|model)"`).FindAll(body, -1))
 }
 
-// setBody takes over a body.
+// setBody stores a body.
 func (r *response) setBody(body []byte) {
 	switch {
 	case len(body) == 0:
@@ -89,7 +89,7 @@ func (r response) body() []byte {
 	return []byte(strings.Join(r.Body, "\n"))
 }
 
-// key says what a call asks for: equal keys get the same answer.
+// key identifies the request: equal keys get the same answer.
 func (c call) key() string {
 	h := sha256.New()
 	for _, s := range []string{c.Provider, c.Request.Method, c.Request.Path, normal(c.Request.Text)} {
@@ -123,7 +123,7 @@ func (c call) encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// parse reads a file of a recording. It takes nothing that it does not know.
+// parse reads a file of a recording. Unknown fields are errors.
 func parse(data []byte) (call, error) {
 	var v struct {
 		Version int `json:"version"`

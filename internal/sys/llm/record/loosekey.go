@@ -7,10 +7,9 @@ import (
 	"regexp"
 )
 
-// looseKey says what a call asks for without what others did meanwhile: what
-// tools showed, and what a brief says about the tree. What the model said so far,
-// what it was told to do, and who was asked count. It is empty for what is no
-// conversation of ours.
+// looseKey identifies the request without the parts that depend on the work of other sessions: the
+// results of tools, and a brief's text about the tree. The model's answers, its instructions, and
+// the provider count. It is "" for a request that is no conversation of ours.
 func (c call) looseKey() string {
 	if c.Conversation == "" {
 		return ""
@@ -21,7 +20,7 @@ func (c call) looseKey() string {
 	}
 	sections := regexp.MustCompile("(?s)## (?:Landed meanwhile|Gates|Conflicts|Change|Map)\n.*?(\n## |$)")
 	v = mapTexts(dropToolOutput(v), func(s string) string {
-		for last := ""; last != s; { // of two in a row, the second begins where the first ends
+		for last := ""; last != s; { // two adjacent matches share a delimiter
 			last, s = s, sections.ReplaceAllString(s, "$1")
 		}
 		return sortedWords(s)
@@ -34,7 +33,7 @@ func (c call) looseKey() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// dropToolOutput takes out of a request what tools showed, as each wire has it.
+// dropToolOutput removes the results of tools from a request, in the form of each API.
 func dropToolOutput(v any) any {
 	switch v := v.(type) {
 	case []any:

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// canonical returns a JSON value with sorted keys and without what differs
-// from run to run. What is no JSON stays as it is.
+// canonical returns a JSON value with sorted keys and without the parts that differ from run to
+// run. Other texts are returned unchanged.
 func canonical(data []byte) []byte {
 	v, ok := decode(data)
 	if !ok {
@@ -22,7 +22,7 @@ func canonical(data []byte) []byte {
 	return out
 }
 
-// decode returns a JSON value with its texts normalised.
+// decode returns a JSON value with normalized texts.
 func decode(data []byte) (any, bool) {
 	if len(data) == 0 {
 		return nil, false
@@ -37,7 +37,7 @@ func decode(data []byte) (any, bool) {
 	return mapTexts(v, func(s string) string { return replace(s, all) }), true
 }
 
-// mapTexts changes every text of a value.
+// mapTexts replaces every text of a value.
 func mapTexts(v any, change func(string) string) any {
 	switch v := v.(type) {
 	case string:
@@ -54,9 +54,9 @@ func mapTexts(v any, change func(string) string) any {
 	return v
 }
 
-// sortedWords returns the words of a text of several lines, each once and in the order
-// of the alphabet: tests print in another order each time when they go through
-// a map or run side by side, and the line that stands for all is another one.
+// sortedWords returns the words of a multi-line text, each once and sorted: tests print in another
+// order each time if they iterate over a map or run in parallel, and the line that represents all
+// of them differs.
 func sortedWords(s string) string {
 	if !strings.Contains(s, "\n") {
 		return s
@@ -68,7 +68,7 @@ func sortedWords(s string) string {
 
 func normal(s string) string { return replace(s, volatile()) }
 
-// perhaps marks a pattern of words that are replaced where they are short hashes.
+// perhaps marks a pattern of words that are replaced if they are short hashes.
 const perhaps = "<hash>?"
 
 type replacement struct {
@@ -76,9 +76,9 @@ type replacement struct {
 	with    string
 }
 
-// volatile lists what differs when the same work is done again: names of runs
-// and commits, places, times and how long things took. Briefs name the commit
-// that the work starts from; the rest is what tools print.
+// volatile lists the texts that differ when the same work is repeated: names of runs and commits,
+// paths, times and durations. Briefs contain the commit from which the work starts; the rest is
+// output of tools.
 func volatile() []replacement {
 	var all []replacement
 	for _, x := range [][2]string{
@@ -90,7 +90,8 @@ func volatile() []replacement {
 		{`\b\d{6}-\d{6}-[a-z2-7]{3}\b`, "<run>"},
 		{`/tmp/[^\s:"'\\]+`, "<tmp>"},
 		{`\b[0-9a-f]{64}\b|\b[0-9a-f]{40}\b`, "<hash>"},
-		// One in sixty short hashes has no letter. That is a number, but where git and briefs name a commit.
+		// One in sixty short hashes has no letter. It is a number then, except where git and briefs
+		// name a commit.
 		{`((?i:\b(?:commit|merge|head is now at|landed as|onto)[: ]+|\[[\w./-]+ ))[0-9a-f]{7,12}\b`, "$1<hash>"},
 		{`(?m)^([*|\\/ +-]*)\d{7,12} `, "$1<hash> "},
 		{`\b[0-9a-f]*(?:[0-9][a-f]|[a-f][0-9])[0-9a-f]*\b`, perhaps},
@@ -99,7 +100,7 @@ func volatile() []replacement {
 		{`\b0x[0-9a-f]{6,}\b`, "<address>"},
 		{`\bgoroutine \d+\b`, "goroutine <n>"},
 		{`(127\.0\.0\.1|localhost|\[::1\]):\d+\b`, "$1:<port>"},
-		{`, usually (?:about a second|\d+ (?:seconds|minutes|hours))`, ""}, // told once a gate has run here
+		{`, usually (?:about a second|\d+ (?:seconds|minutes|hours))`, ""}, // only after a gate has run here
 		{`\b\d+ bytes left out`, "<n> bytes left out"},
 	} {
 		all = append(all, replacement{regexp.MustCompile(x[0]), x[1]})

@@ -15,21 +15,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Player answers from a recording. It reaches for no network, and may be used
-// by many goroutines.
+// Player answers from a recording, without any network access. It may be used by many goroutines.
 type Player struct {
 	mask  func([]byte) []byte
 	all   []call
-	calls map[string][]int // of all, by key, in the order of their tries
-	loose map[string][]int // the same by what is left of the key when the tree is another one
+	calls map[string][]int // all calls, by key, in the order of their attempts
+	loose map[string][]int // the same, by the key without the parts that depend on the tree
 
-	mu     sync.Mutex // guards what follows
-	played []bool     // of all
-	odd    []string   // answers that were played to a request that differs, and how
+	mu     sync.Mutex // guards the fields below
+	played []bool     // for each call
+	odd    []string   // differences between requests and the recorded requests of their answers
 }
 
-// Load reads a recording. Mask is what it was written with, since requests
-// are compared as they were written.
+// Load reads a recording; mask must be the function with which it was written, since requests are
+// compared in masked form.
 func Load(dir string, mask func([]byte) []byte) (*Player, error) {
 	all, err := load(dir)
 	if err != nil {
@@ -52,8 +51,8 @@ func Load(dir string, mask func([]byte) []byte) (*Player, error) {
 	return p, nil
 }
 
-// LooseMatches returns how many answers were played to requests that differ in what
-// the tree was like, and how the first of them did.
+// LooseMatches returns the number of answers to requests that differed from the recorded ones in
+// the state of the tree, and the first difference.
 func (p *Player) LooseMatches() (n int, first string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +62,7 @@ func (p *Player) LooseMatches() (n int, first string) {
 	return len(p.odd), p.odd[0]
 }
 
-// Providers returns the names of the providers that the recording has.
+// Providers returns the names of the recorded providers.
 func (p *Player) Providers() []string {
 	names := map[string]bool{}
 	for _, c := range p.all {
@@ -72,7 +71,7 @@ func (p *Player) Providers() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Transport answers what is sent to a provider.
+// Transport returns a transport with the answers of a provider.
 func (p *Player) Transport(provider string) http.RoundTripper { return playing{p, provider} }
 
 type playing struct {
@@ -113,15 +112,15 @@ func (p playing) RoundTrip(q *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// broken is the end of an answer that was cut off.
+// broken is the rest of an answer that was cut off.
 type broken struct{ err error }
 
 // Read implements [io.Reader].
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
-// next returns the next try of a call: of the very same one if there is one,
-// else of one that differs only in what the tree was like. Where sessions run
-// side by side, others land before or after, and tools show that.
+// next returns the next attempt of a call: of exactly the same request if there is one, otherwise
+// of one that differs only in the state of the tree. If sessions run in parallel, others land
+// earlier or later, which the results of tools show.
 func (p *Player) next(want call) (call, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,14 +151,14 @@ func (p *Player) fresh(some []int) (int, bool) {
 	return 0, false
 }
 
-// differs says in which way a request is not in the recording.
+// differs returns an error with the difference between a request and the recording.
 func (p *Player) differs(want call) error {
 	e := &nexus.Error{
 		Code: nexus.CodeNotRecorded,
 		Hint: "Replay what was recorded: the same goal or plan, files, settings and version; or record again with --record.",
 	}
 	where := fmt.Sprintf("the recording has no answer for step %d of conversation %s", want.Step, name(want.Conversation))
-	var spoken []call // of the same conversation
+	var spoken []call // recorded calls of the same conversation
 	for _, c := range p.all {
 		if c.Provider == want.Provider && c.Conversation == want.Conversation {
 			spoken = append(spoken, c)
@@ -186,7 +185,7 @@ func name(conversation string) string {
 	return conversation
 }
 
-// conversations names some of those that there are.
+// conversations lists some of the recorded conversations.
 func (p *Player) conversations() []string {
 	names := map[string]bool{}
 	for _, c := range p.all {
@@ -199,7 +198,7 @@ func (p *Player) conversations() []string {
 	return all
 }
 
-// difference names the first place where two requests are not the same.
+// difference describes the first difference of two requests.
 func difference(recorded, asked request) string {
 	if recorded.Method != asked.Method || recorded.Path != asked.Path {
 		return fmt.Sprintf("recorded was %s %s, asked is %s %s", recorded.Method, recorded.Path, asked.Method, asked.Path)
@@ -215,7 +214,7 @@ func difference(recorded, asked request) string {
 	return "nothing differs"
 }
 
-// compare returns the first difference of two values, empty if there is none.
+// compare returns the first difference of two values, or "".
 func compare(at string, x, y any) string {
 	switch x := x.(type) {
 	case map[string]any:
@@ -260,8 +259,8 @@ func compare(at string, x, y any) string {
 	return fmt.Sprintf("%s differs: recorded was %q, asked is %q", at, around(a, i), around(b, i))
 }
 
-// fresh returns the first word of a text of several lines that another does
-// not have: what has only moved is no difference.
+// fresh returns the first word of a multi-line text that the other one lacks: text that has only
+// moved is no difference.
 func fresh(recorded, asked string) string {
 	if !strings.Contains(recorded, "\n") {
 		return ""
@@ -278,7 +277,7 @@ func fresh(recorded, asked string) string {
 	return ""
 }
 
-// around returns some of a text around a place.
+// around returns the text around an index.
 func around(s string, i int) string {
 	return strings.ToValidUTF8(s[max(0, i-30):min(len(s), i+50)], "")
 }

@@ -1,12 +1,9 @@
-// Package record keeps what goes over the wire to providers, and plays it
-// again without any.
+// Package record records the traffic with providers, and plays it back without them.
 //
-// A directory holds one file a call, readable and with its keys masked; see
-// docs/undo-and-recover.md for the format. What is played for a request is found by
-// what the request is, its provider and its normalised body, and never by
-// order, so that sessions may run side by side: no two calls of a run are
-// alike but tries of the same one, which are played in the order of their
-// tries.
+// A directory has one file for each call, in readable form and with its keys masked; see
+// docs/undo-and-recover.md for the format. The answer to a request is found by the provider and
+// the normalized body of the request, never by order, so that sessions may run in parallel: calls
+// of a run are distinct, except for repeated attempts, which are played in their order.
 package record
 
 import (
@@ -25,18 +22,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Recorder writes calls down. It may be used by many goroutines.
+// Recorder writes calls to files. It may be used by many goroutines.
 type Recorder struct {
 	dir  string
 	mask func([]byte) []byte
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	tries map[string]int
-	err   error // the first call that could not be kept
+	err   error // error of the first call that could not be written
 }
 
-// Create makes the directory, or continues with one that holds recordings. Mask
-// takes keys out of all that is kept.
+// Create creates the directory, or continues with one that has recordings; mask removes keys from
+// all stored texts.
 func Create(dir string, mask func([]byte) []byte) (*Recorder, error) {
 	r := &Recorder{dir: dir, mask: mask, tries: map[string]int{}}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -56,7 +53,7 @@ func Create(dir string, mask func([]byte) []byte) (*Recorder, error) {
 	return r, nil
 }
 
-// Close returns what could not be kept; no call failed for that.
+// Close returns the first error of writing; it did not affect the call.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,8 +66,8 @@ func (r *Recorder) Close() error {
 	}
 }
 
-// Transport returns next with everything that goes through it recorded as a
-// provider's. A nil next is the usual transport.
+// Transport returns next with all its traffic recorded under a provider's name. A nil next is the
+// default transport.
 func (r *Recorder) Transport(provider string, next http.RoundTripper) http.RoundTripper {
 	if next == nil {
 		next = http.DefaultTransport
@@ -84,8 +81,8 @@ type recording struct {
 	next     http.RoundTripper
 }
 
-// RoundTrip implements [http.RoundTripper]. The answer streams through; it is
-// kept when it has ended.
+// RoundTrip implements [http.RoundTripper]. The answer is streamed to the caller, and stored after
+// its end.
 func (r recording) RoundTrip(q *http.Request) (*http.Response, error) {
 	body, err := slurp(q)
 	if err != nil {
@@ -116,7 +113,7 @@ func (r recording) RoundTrip(q *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// slurp reads a request's body, which may be absent.
+// slurp reads a request's body, which may be nil.
 func slurp(q *http.Request) ([]byte, error) {
 	if q.Body == nil {
 		return nil, nil
@@ -132,8 +129,8 @@ func (r *Recorder) masked(data []byte) []byte {
 	return r.mask(data)
 }
 
-// headers keeps those that say something about the answer: none that could
-// carry a key or a cookie.
+// headers returns the headers that describe the answer, without any that could contain a key or a
+// cookie.
 func (r *Recorder) headers(h http.Header) map[string]string {
 	kept := map[string]string{}
 	for _, name := range []string{"Content-Type", "Request-Id", "X-Request-Id", "Retry-After", "Retry-After-Ms"} {
@@ -151,7 +148,7 @@ func (r *Recorder) try(key string) int {
 	return r.tries[key]
 }
 
-// keep writes a call down. Its file gets its name when it is whole.
+// keep writes a call. Its file gets its name when it is complete.
 func (r *Recorder) keep(c call) {
 	if err := c.write(r.dir); err != nil {
 		r.mu.Lock()
@@ -179,7 +176,7 @@ func (c call) write(dir string) error {
 	return nil
 }
 
-// tape keeps what is read from an answer.
+// tape stores the bytes that are read from an answer.
 type tape struct {
 	io.ReadCloser
 	ctx  context.Context //nolint:containedctx // it is the request's, and asked only why reading ended
@@ -198,14 +195,14 @@ func (t *tape) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements [io.Closer]. Who closes early has heard enough.
+// Close implements [io.Closer]. Closing early is no error.
 func (t *tape) Close() error {
 	t.end(io.EOF)
 	return t.ReadCloser.Close()
 }
 
-// end hands over what was said, once. An answer that was cut off because
-// nobody wanted it any more is none, unless its end was there already.
+// end passes on the stored answer, once. An answer that was abandoned by the caller is dropped,
+// unless its end had already arrived.
 func (t *tape) end(err error) {
 	if t.over {
 		return
@@ -222,7 +219,7 @@ func (t *tape) end(err error) {
 	}
 }
 
-// ended reports whether a stream has come to the end of its message.
+// ended reports whether a stream has reached the end of its message.
 func ended(said []byte) bool {
 	for _, mark := range []string{`"message_stop"`, "[DONE]", `"finish_reason":"`, `"finishReason"`, `"response.completed"`} {
 		if bytes.Contains(said, []byte(mark)) {
@@ -232,8 +229,7 @@ func ended(said []byte) bool {
 	return false
 }
 
-// load reads all calls of a directory, which is looked at without following
-// any link out of it.
+// load reads all calls of a directory, without following links out of it.
 func load(dir string) ([]call, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -261,7 +257,7 @@ func load(dir string) ([]call, error) {
 	return calls, nil
 }
 
-// maxFile bounds the size of one call.
+// maxFile limits the size of one call, in bytes.
 const maxFile = 256 << 20
 
 func read(root *os.Root, name string) (call, error) {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// unsplit returns a stream of events with the keys masked that are spread over
-// several of them: a model says a text in pieces, and a key may be cut at any
-// byte. Where the pieces of a text hold one together, the first of them says
-// all of it, masked, and the others nothing. Other streams stay as they are.
+// unsplit returns a stream of events with the keys masked that are split across several of them: a
+// text of the model arrives in pieces, and a key may be cut at any byte. If the pieces of a text
+// contain a key, the first piece gets the whole masked text, and the others are empty. Other
+// streams are unchanged.
 func unsplit(stream []byte, mask func([]byte) []byte) []byte {
 	if mask == nil {
 		return stream
@@ -46,7 +46,7 @@ func unsplit(stream []byte, mask func([]byte) []byte) []byte {
 	return out.Bytes()
 }
 
-// text is what one part of an answer says, piece by piece.
+// text is one text of an answer, as its pieces.
 type text struct{ pieces []piece }
 
 type piece struct {
@@ -68,7 +68,7 @@ func (t *text) whole() string {
 
 const prefix = "data:"
 
-// eventOf returns what an event holds, nil where the line is none.
+// eventOf returns the data of an event, nil if the line is no event.
 func eventOf(line []byte) any {
 	data, ok := bytes.CutPrefix(line, []byte(prefix))
 	if !ok {
@@ -95,7 +95,7 @@ func written(line []byte, v any) []byte {
 	return slices.Concat([]byte(prefix+" "), bytes.TrimRight(b.Bytes(), "\n"), end)
 }
 
-// spoken reports whether pieces of a text go by this name on some wire.
+// spoken reports whether some API uses this name for pieces of a text.
 func spoken(name string) bool {
 	switch name {
 	case "text", "thinking", "partial_json", "signature", "content", "refusal", "reasoning", "reasoning_content", "arguments", "delta", "output_text":
@@ -105,8 +105,8 @@ func spoken(name string) bool {
 	}
 }
 
-// gather adds the pieces in a value to the texts that they belong to: those at
-// the same place, of the same part of the answer.
+// gather adds the pieces in a value to the texts that they belong to: those with the same path, in
+// the same part of the answer.
 func gather(v any, at, part string, line int, texts map[string]*text) {
 	switch v := v.(type) {
 	case []any:

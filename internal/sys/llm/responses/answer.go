@@ -13,13 +13,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// event holds what matters of any event of a stream.
+// event has the used fields of all events of a stream.
 type event struct {
 	Type      string          `json:"type"`
 	Index     int             `json:"output_index"`
 	Part      int             `json:"content_index"`
 	Delta     string          `json:"delta"`
-	Text      string          `json:"text"` // whole, as the refusal and the arguments
+	Text      string          `json:"text"` // complete, like the refusal and the arguments
 	Refusal   string          `json:"refusal"`
 	Arguments string          `json:"arguments"`
 	Item      json.RawMessage `json:"item"`
@@ -39,7 +39,7 @@ type event struct {
 }
 
 type usage struct {
-	Input   wire.Count `json:"input_tokens"` // with what the cache gave and took
+	Input   wire.Count `json:"input_tokens"` // with tokens read from and written to the cache
 	Output  wire.Count `json:"output_tokens"`
 	Details struct {
 		Cached  wire.Count `json:"cached_tokens"`
@@ -47,7 +47,7 @@ type usage struct {
 	} `json:"input_tokens_details"`
 }
 
-// item is a whole item of the output.
+// item is a complete item of the output.
 type item struct {
 	Type      string          `json:"type"`
 	CallID    string          `json:"call_id"`
@@ -55,7 +55,7 @@ type item struct {
 	Arguments string          `json:"arguments"`
 	Sealed    string          `json:"encrypted_content"`
 	Phase     string          `json:"phase"`
-	raw       json.RawMessage // as it came, nil where it is not whole
+	raw       json.RawMessage // unchanged; nil if it is incomplete
 	Content   []content       `json:"content"`
 }
 
@@ -65,33 +65,32 @@ type content struct {
 	Refusal string `json:"refusal"`
 }
 
-// draft is an answer on its way. What counts is the output of the response
-// that ends it, then items that are done, then texts that are.
+// draft is an incomplete answer. Its content is, in this order of preference, the output of the
+// response that ends it, completed items, completed texts.
 type draft struct {
 	r       llm.Response
-	open    map[int]*piece    // items that are not done, by their place in the output
-	done    []item            // in the order in which they came
-	final   []json.RawMessage // the output of the response that ended it
+	open    map[int]*piece    // incomplete items, by their index in the output
+	done    []item            // in the order of arrival
+	final   []json.RawMessage // output of the final response
 	reason  string            // why the answer is incomplete
-	refused bool              // a refusal is whole, and nothing follows one
+	refused bool              // a refusal is complete, and nothing follows one
 	over    bool
 	counted bool
-	said    bool            // some text was heard
-	step    int             // answers before this one
+	said    bool            // some text was reported
+	step    int             // number of earlier answers
 	bytes   int             // of pieces
-	whole   int             // of whole items, whose pieces need not have come
-	hear    func(llm.Delta) // of pieces that are not empty
+	whole   int             // of complete items, whose pieces may be missing
+	hear    func(llm.Delta) // called with non-empty pieces
 }
 
-// piece is an item on its way. Its pieces stand in for what the whole item
-// leaves out.
+// piece is an incomplete item. Its pieces are used for missing parts of the complete item.
 type piece struct {
 	item
 	text, refusal strings.Builder // the input of a call is its text
-	ended         bool            // its text is whole
+	ended         bool            // its text is complete
 }
 
-// take adds one event. What it does not know it leaves out.
+// take adds one event. It ignores unknown ones.
 func (d *draft) take(data []byte, key string) error {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || bytes.HasPrefix(data, []byte("[DONE]")) {
@@ -99,7 +98,7 @@ func (d *draft) take(data []byte, key string) error {
 	}
 	var v event
 	if err := json.Unmarshal(data, &v); err != nil {
-		if failed(data) { // with another code than the usual
+		if failed(data) { // with an unusual code
 			return wire.ResponseError(0, nil, data, key)
 		}
 		return wire.NewMalformedError(err)
@@ -124,7 +123,7 @@ func (d *draft) take(data []byte, key string) error {
 		if v.Type == "response.refusal.done" {
 			d.refused = true
 			whole(&p.refusal, v.Refusal)
-		} else if v.Part == 0 { // of several parts, each says its own
+		} else if v.Part == 0 { // with several parts, each has its own
 			whole(&p.text, v.Text)
 		}
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
@@ -139,7 +138,7 @@ func (d *draft) take(data []byte, key string) error {
 		d.grow(v)
 		d.hear(llm.Delta{Input: len(v.Delta)})
 	case "":
-		if failed(data) { // as a proxy says it
+		if failed(data) { // in the form of a proxy
 			return wire.ResponseError(0, nil, data, key)
 		}
 	}
@@ -151,7 +150,7 @@ func failed(data []byte) bool {
 	return json.Unmarshal(data, &v) == nil && len(v.Error) > 0 && string(v.Error) != "null"
 }
 
-// status takes what is said about the whole answer.
+// status reads the state of the whole answer.
 func (d *draft) status(v event, key string) error {
 	r := v.Response
 	if r == nil {
@@ -187,7 +186,7 @@ func (d *draft) status(v event, key string) error {
 	return nil
 }
 
-// count takes the usage apart into classes that do not overlap.
+// count splits the usage into classes that do not overlap.
 func (d *draft) count(u usage) {
 	d.counted = u.Input > 0 || u.Output > 0
 	n := &d.r.Usage
@@ -196,7 +195,7 @@ func (d *draft) count(u usage) {
 	n.Output = int64(u.Output)
 }
 
-// at returns the piece at a place of the output.
+// at returns the piece at an index of the output.
 func (d *draft) at(index int) *piece {
 	if d.open == nil {
 		d.open = map[int]*piece{}
@@ -207,7 +206,7 @@ func (d *draft) at(index int) *piece {
 	return d.open[index]
 }
 
-// whole puts a whole text in the place of its pieces, if there is one.
+// whole replaces the pieces by the complete text, if there is one.
 func whole(b *strings.Builder, text string) {
 	if text != "" {
 		b.Reset()
@@ -239,7 +238,7 @@ func (d *draft) grow(v event) {
 	}
 }
 
-// end takes an item that is done.
+// end adds a completed item.
 func (d *draft) end(v event) error {
 	it := item{raw: v.Item}
 	if err := json.Unmarshal(v.Item, &it); err != nil {
@@ -257,7 +256,7 @@ func (it *item) refuses() bool {
 	return slices.ContainsFunc(it.Content, func(c content) bool { return c.Type == "refusal" || c.Refusal != "" })
 }
 
-// fill takes from the pieces what a whole item leaves out.
+// fill copies the missing parts of a complete item from the pieces.
 func (it *item) fill(p *piece) {
 	switch {
 	case p == nil:
@@ -268,7 +267,7 @@ func (it *item) fill(p *piece) {
 	}
 }
 
-// items returns what the answer holds, in order.
+// items returns the items of the answer, in order.
 func (d *draft) items() ([]item, error) {
 	if len(d.final) == 0 {
 		return d.unfinished(d.done)
@@ -294,9 +293,9 @@ func (d *draft) items() ([]item, error) {
 	return all, nil
 }
 
-// unfinished adds the items that are not done: texts and calls that are whole,
-// all of a refusal, and whatever there is of an answer that is incomplete.
-// Anything else means that the answer was cut.
+// unfinished adds the incomplete items: complete texts and calls, all of a refusal, and everything
+// of an answer that is marked as incomplete. Any other incomplete item means that the answer was
+// cut off.
 func (d *draft) unfinished(all []item) ([]item, error) {
 	for _, i := range slices.Sorted(maps.Keys(d.open)) {
 		p := d.open[i]
@@ -313,7 +312,7 @@ func (d *draft) unfinished(all []item) ([]item, error) {
 	return all, nil
 }
 
-// add puts an item into the message.
+// add adds an item to the message.
 func (d *draft) add(it item) error {
 	add := func(p llm.Part) { d.r.Message.Parts = append(d.r.Message.Parts, p) }
 	keep := func(own private) error {
@@ -343,7 +342,7 @@ func (d *draft) add(it item) error {
 		}
 		add(llm.Part{Call: &llm.Call{ID: it.CallID, Tool: it.Name, Input: json.RawMessage(it.Arguments)}})
 	case "reasoning":
-		if it.Sealed != "" && it.raw != nil { // without its seal it could not be sent back
+		if it.Sealed != "" && it.raw != nil { // without the sealed part it could not be sent back
 			return keep(private{Item: it.raw})
 		}
 	default:
@@ -357,7 +356,7 @@ func (d *draft) add(it item) error {
 	return nil
 }
 
-// close makes the answer, now that its last event has come.
+// close builds the answer after the last event.
 func (d *draft) close() (llm.Response, error) {
 	all, err := d.items()
 	if err != nil {

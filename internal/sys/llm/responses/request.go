@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// request is the body of a call. What grows stands last.
+// request is the body of a call. The growing fields are last.
 type request struct {
 	Model        string     `json:"model"`
 	MaxTokens    int64      `json:"max_output_tokens"`
@@ -22,8 +22,8 @@ type request struct {
 	Choice       any        `json:"tool_choice,omitempty"`
 	Tools        []tool     `json:"tools,omitempty"`
 	Instructions string     `json:"instructions,omitempty"`
-	Input        []any      `json:"input"`                      // of what follows, or json.RawMessage for what is the provider's own
-	Family       string     `json:"prompt_cache_key,omitempty"` // last: it differs from run to run
+	Input        []any      `json:"input"`                      // the types below, or json.RawMessage for the provider's own items
+	Family       string     `json:"prompt_cache_key,omitempty"` // last, because it differs from run to run
 }
 
 type reasoning struct {
@@ -75,9 +75,8 @@ type result struct {
 	Output string `json:"output"`
 }
 
-// private is what the provider wants back, kept as a raw part: an item, or
-// the phase of the texts that follow, which says whether they are the answer or
-// come on the way to it.
+// private is provider data that must be sent back, stored as a raw part: an item, or the phase of
+// the texts that follow, which distinguishes the final answer from intermediate texts.
 type private struct {
 	Item  json.RawMessage `json:"responses,omitempty"`
 	Phase string          `json:"responses_phase,omitempty"`
@@ -88,7 +87,7 @@ func (m *model) encode(r llm.Request) ([]byte, error) {
 		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
 	}
 	q := request{
-		Model: r.Model, MaxTokens: max(r.MaxTokens, 16), // fewer are refused
+		Model: r.Model, MaxTokens: max(r.MaxTokens, 16), // smaller values are refused
 		Stream: true, Include: []string{"reasoning.encrypted_content"}, Input: []any{},
 		Family: wire.Key(r.Family),
 	}
@@ -135,7 +134,7 @@ func encodeOurs(m llm.Message) []any {
 	return out
 }
 
-// encodeAnswer returns the model's items as they came.
+// encodeAnswer returns the model's items unchanged.
 func encodeAnswer(parts []llm.Part) []any {
 	var out []any
 	phase := ""
@@ -143,7 +142,7 @@ func encodeAnswer(parts []llm.Part) []any {
 		switch {
 		case p.Raw != nil:
 			var q private
-			if json.Unmarshal(p.Raw, &q) != nil { // another provider's
+			if json.Unmarshal(p.Raw, &q) != nil { // it belongs to another provider
 				continue
 			}
 			if phase = q.Phase; q.Item != nil {

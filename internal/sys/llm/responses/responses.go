@@ -1,5 +1,5 @@
-// Package responses speaks the Responses API of OpenAI. Nothing is kept at the
-// provider: reasoning travels in the conversation, sealed.
+// Package responses is a client of OpenAI's Responses API. Nothing is stored at the provider: the
+// reasoning is part of the conversation, encrypted.
 package responses
 
 import (
@@ -15,19 +15,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// Config says where the models are and how to reach them.
+// Config configures the access to the models.
 type Config struct {
 	Key     string // never printed
 	BaseURL string // with "/v1"; empty means OpenAI's own
 	HTTP    *http.Client
 	Limits  llm.Limits
-	Effort  string // of requests that name none; empty leaves it to the model
+	Effort  string // of requests without one; empty: the model decides
 }
 
-// Format keeps the key out of whatever prints a Config.
+// Format hides the key from all printing of a Config.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "responses(%s)", c.BaseURL) }
 
-// New returns the models. It does no work.
+// New returns the models. It makes no request.
 func New(c Config) llm.Provider {
 	return &model{
 		limits: c.Limits, effort: c.Effort,
@@ -36,8 +36,8 @@ func New(c Config) llm.Provider {
 	}
 }
 
-// model holds the key only within functions, so that no print of a value that
-// holds a model can show it.
+// model has the key only inside of closures, so that printing a value that contains a model cannot
+// show it.
 type model struct {
 	limits llm.Limits
 	effort string
@@ -45,8 +45,7 @@ type model struct {
 	key    func() string
 }
 
-// Stream sends the request and reads the answer. Events are decoded into the
-// few fields that matter here.
+// Stream sends the request and reads the answer. Only the needed fields of events are decoded.
 func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
 	body, err := m.encode(r)
 	if err != nil {
@@ -67,7 +66,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	}
 	d.r.ID = cmp.Or(resp.Header.Get("X-Request-Id"), d.r.ID)
 	if err == nil && !d.over {
-		if err = events.Err(); err == nil && !d.refused { // behind which nothing follows
+		if err = events.Err(); err == nil && !d.refused { // nothing follows a refusal
 			err = wire.NewCutError()
 		}
 	}
@@ -76,7 +75,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		answer, err = d.close()
 		watch.Drain(stream)
 		if err == nil {
-			if !d.counted { // nothing may pass as free
+			if !d.counted { // no call may count as free
 				answer.Usage, answer.Estimated = llm.EstimateUsage(r, answer.Usage, max(d.bytes, d.whole)), true
 			}
 			return answer, nil
@@ -102,7 +101,7 @@ func (m *model) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 		for _, x := range page.Data {
 			all = append(all, llm.ModelInfo{Name: x.ID})
 		}
-		return nil, nil // there is no second page
+		return nil, nil // there is only one page
 	})
 	if err != nil {
 		return nil, err

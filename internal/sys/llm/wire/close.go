@@ -12,10 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Steps numbers the answer to a request, so that ids that are made for calls
-// differ over a conversation and stay the same when it is asked again. It counts
-// the answers so far, and continues from the made ids among them: of one that was
-// compacted, fewer answers are left than there were.
+// Steps returns the number of the answer to a request, so that generated call IDs are unique in a
+// conversation and the same when it is repeated. It counts the earlier answers, and continues
+// after the generated IDs among them: after a compaction, there are fewer answers than before.
 func Steps(r llm.Request) int {
 	n := 0
 	for _, m := range r.Messages {
@@ -39,13 +38,12 @@ func Steps(r llm.Request) int {
 	return n
 }
 
-// maxStep bounds what a provider's own ids that look like made ones do.
+// maxStep limits the effect of a provider's own IDs that look like generated ones.
 const maxStep = 1 << 30
 
-// Close makes a whole answer out of parts that arrived completely; step is
-// what [Steps] says about its request. The calls of an answer that was cut,
-// refused or could not be read are dropped. A call of any other that the model
-// made wrongly keeps its place, with its flaw, so that the model can be told.
+// Close builds an answer from parts that arrived completely; step is the result of [Steps] for its
+// request. The calls of an answer that was cut off, refused or unreadable are dropped. An invalid
+// call of any other answer remains, with its flaw, so that the model can be informed.
 func Close(r llm.Response, step int) llm.Response {
 	switch r.Stop {
 	case llm.StopLength, llm.StopRefuse, llm.StopMalformed:
@@ -62,7 +60,7 @@ func Close(r llm.Response, step int) llm.Response {
 		if c.ID == "" || seen[c.ID] {
 			c.ID = fmt.Sprintf("made-call-%d-%d", step, i)
 		}
-		for seen[c.ID] { // the model made that one up, too
+		for seen[c.ID] { // the model made up that ID, too
 			c.ID += "x"
 		}
 		seen[c.ID] = true
@@ -75,8 +73,8 @@ func Close(r llm.Response, step int) llm.Response {
 	return r
 }
 
-// sound returns the call as it can be run, or else as it can be sent back,
-// with its flaw.
+// sound returns the call ready for execution, or else in a form that can be sent back, with its
+// flaw.
 func sound(c llm.Call, seen map[string]bool) llm.Call {
 	name := sendableName(c.Tool)
 	flaw := inputFlaw(c.Input)
@@ -97,11 +95,10 @@ func sound(c llm.Call, seen map[string]bool) llm.Call {
 	return c
 }
 
-// longestName is the most characters that every provider takes in the name of
-// a tool.
+// longestName is the limit of a tool's name that every provider accepts, in characters.
 const longestName = 64
 
-// sendableName returns a tool's name as every provider takes it back.
+// sendableName returns a tool's name in a form that every provider accepts.
 func sendableName(tool string) string {
 	plain := func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -116,8 +113,7 @@ func sendableName(tool string) string {
 	return name[:min(len(name), longestName)]
 }
 
-// inputFlaw says why the input of a call is not one JSON object, empty where
-// it is.
+// inputFlaw returns why the input of a call is not one JSON object, or "".
 func inputFlaw(input []byte) string {
 	d := json.NewDecoder(bytes.NewReader(input))
 	var first json.RawMessage
@@ -137,11 +133,10 @@ func inputFlaw(input []byte) string {
 	return ""
 }
 
-// quoted is the most bytes of an input that a flaw repeats.
+// quoted limits the bytes of an input in a flaw.
 const quoted = 200
 
-// quote shows the beginning and the end of an input, which is where most of
-// what is wrong with one stands.
+// quote returns the beginning and the end of an input, where most errors are.
 func quote(input []byte) string {
 	text := strings.ToValidUTF8(string(bytes.TrimSpace(input)), "?")
 	if text == "" {
@@ -153,8 +148,7 @@ func quote(input []byte) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// withoutCalls drops calls, and thinking that nothing follows any more, which
-// could not be sent back.
+// withoutCalls drops calls, and trailing thinking, which could not be sent back.
 func withoutCalls(parts []llm.Part) []llm.Part {
 	var kept []llm.Part
 	for _, p := range parts {

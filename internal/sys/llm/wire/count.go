@@ -6,12 +6,11 @@ import (
 	"strconv"
 )
 
-// Count is a number of tokens as a provider writes it. Some write 7.0, 1e3 or
-// "7"; no answer is lost for that. What is no number, or below zero, counts as
-// nothing.
+// Count is a number of tokens in a provider's JSON. Some providers write 7.0, 1e3 or "7", which
+// must not make an answer fail. Invalid and negative numbers count as zero.
 type Count int64
 
-// most is more tokens than any call has, and few enough to be summed.
+// most is more tokens than any call has, and few enough for sums without overflow.
 const most = 1e12
 
 // UnmarshalJSON implements [json.Unmarshaler].

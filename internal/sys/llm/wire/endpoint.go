@@ -13,33 +13,30 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// agent is the name that requests carry.
+// agent is the User-Agent of requests.
 const agent = "nexus"
 
-// Endpoint is where the models of a provider are. It holds no key that a print
-// of it could show.
+// Endpoint is the API of a provider. Printing it cannot show a key.
 type Endpoint struct {
 	base   string
 	client func() *http.Client
 	sign   func(http.Header)
 }
 
-// NewEndpoint returns the endpoint at the address. It is reached through a
-// [Client] of over, made at the first call. Sign sets the headers that the
-// provider wants with every request, its key among them.
+// NewEndpoint returns the endpoint at the URL. The HTTP client is derived from over, without
+// redirects, at the first call; sign sets the headers of every request, including the key.
 func NewEndpoint(base string, over *http.Client, sign func(http.Header)) *Endpoint {
 	return &Endpoint{base: base, client: sync.OnceValue(func() *http.Client { return noRedirects(over) }), sign: sign}
 }
 
-// Post sends a JSON body to the path below the endpoint. Any status is a
-// response; the caller closes its body.
+// Post sends a JSON body to the path below the endpoint. Any status is a response; the caller must
+// close its body.
 func (e *Endpoint) Post(ctx context.Context, path string, query url.Values, body []byte) (*http.Response, error) {
 	return e.send(ctx, http.MethodPost, path, query, body)
 }
 
-// Stream posts, and returns the response that holds a stream of events; the
-// caller closes its body. Any other response is an error, as [Failure] has it,
-// and nothing of it holds the key.
+// Stream posts, and returns a response that is a stream of events; the caller must close its body.
+// Any other response is an error of [Failure], which does not contain the key.
 func (e *Endpoint) Stream(ctx context.Context, path, key string, query url.Values, body []byte) (*http.Response, error) {
 	resp, err := e.Post(ctx, path, query, body)
 	if err != nil {
@@ -52,12 +49,12 @@ func (e *Endpoint) Stream(ctx context.Context, path, key string, query url.Value
 	return resp, nil
 }
 
-// send leaves out what else the address has behind its path.
+// send drops the query and the fragment of the base URL.
 func (e *Endpoint) send(ctx context.Context, method, path string, query url.Values, body []byte) (*http.Response, error) {
 	u, err := url.Parse(e.base)
 	if err != nil {
 		if bad, ok := errors.AsType[*url.Error](err); ok {
-			err = bad.Err // without the address, which may hold secrets
+			err = bad.Err // without the URL, which may contain secrets
 		}
 		return nil, &llm.Error{Class: llm.Invalid, Code: "address", Cause: fmt.Errorf("read the address: %w", err)}
 	}
@@ -76,12 +73,11 @@ func (e *Endpoint) send(ctx context.Context, method, path string, query url.Valu
 	return e.client().Do(req)
 }
 
-// mostPages is more pages of a list than any provider has.
+// mostPages is a limit above the number of pages of any provider's list.
 const mostPages = 100
 
-// List reads a list page by page, the first one without a query. Page takes
-// what a page says and returns the query of the next one, nil behind the last.
-// Nothing of the error holds the key.
+// List reads a list page by page, the first one without a query. The function page reads a page
+// and returns the query of the next one, nil after the last. The error does not contain the key.
 func (e *Endpoint) List(ctx context.Context, path, key string, page func(data []byte) (url.Values, error)) error {
 	var query url.Values
 	for range mostPages {

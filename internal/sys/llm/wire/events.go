@@ -7,18 +7,19 @@ import (
 	"io"
 )
 
-// longest bounds one line of a stream: an answer of [llm.Limits] may be one.
+// longest limits one line of a stream, in bytes: one line may be a whole answer within
+// [llm.Limits].
 const longest = 64 << 20
 
-// Events reads server-sent events: lines that end as they like, comments,
-// names and fields that nobody asked for, and data of several lines.
+// Events decodes server-sent events: with any line ends, comments, unknown names and fields, and
+// multi-line data.
 type Events struct {
 	lines *bufio.Scanner
 	name  string
 	data  []byte
 }
 
-// NewEvents reads the events of a stream.
+// NewEvents returns a decoder of a stream's events.
 func NewEvents(r io.Reader) *Events {
 	e := &Events{lines: bufio.NewScanner(r)}
 	e.lines.Buffer(make([]byte, 0, 4096), longest)
@@ -26,7 +27,7 @@ func NewEvents(r io.Reader) *Events {
 	e.lines.Split(func(data []byte, end bool) (int, []byte, error) {
 		n, line := cutLine(data, looked, end)
 		if n == 0 {
-			looked = max(len(data)-1, 0) // what is known to hold no end; a last CR is looked at again
+			looked = max(len(data)-1, 0) // bytes without a line end; a final CR is checked again
 			return 0, nil, nil
 		}
 		looked = 0
@@ -38,8 +39,8 @@ func NewEvents(r io.Reader) *Events {
 	return e
 }
 
-// cutLine cuts a line that ends with CR, LF or both, the first of them at or
-// behind from. It returns 0 where more has to be read.
+// cutLine returns a line that ends with CR, LF or both, the first of them at or after from, and
+// its length with the end. It returns 0 if more must be read.
 func cutLine(data []byte, from int, end bool) (int, []byte) {
 	i := bytes.IndexByte(data[from:], '\n')
 	if i < 0 {
@@ -61,9 +62,8 @@ func cutLine(data []byte, from int, end bool) (int, []byte) {
 	}
 }
 
-// Next reads the next event that has data, and reports false at the end of
-// the stream. An event that the end cut off counts as if it were whole: its
-// data is then no JSON, or is.
+// Next reads the next event with data, and returns false at the end of the stream. An event that
+// the end cut off counts as complete: decoding its data may fail then.
 func (e *Events) Next() bool {
 	e.name, e.data = "", e.data[:0]
 	some := false
@@ -91,13 +91,13 @@ func (e *Events) Next() bool {
 	return some
 }
 
-// Name returns the event's name, and Data its data until the next event.
+// Name returns the event's name.
 func (e *Events) Name() string { return e.name }
 
-// Data returns the event's data, which is gone with the next one.
+// Data returns the event's data, which is valid until the next event.
 func (e *Events) Data() []byte { return e.data }
 
-// Err returns why the stream ended, nil for its proper end.
+// Err returns the error that ended the stream, nil for its proper end.
 func (e *Events) Err() error {
 	err := e.lines.Err()
 	if errors.Is(err, bufio.ErrTooLong) {

@@ -5,12 +5,11 @@ import (
 	"encoding/hex"
 )
 
-// longestKey is the most bytes that OpenAI takes.
+// longestKey is OpenAI's limit, in bytes.
 const longestKey = 64
 
-// Key returns the name of requests that begin alike as a provider takes it,
-// so that those that share a prefix reach the same machine. A name that is too
-// long gives way to its hash.
+// Key returns the cache key for requests that begin alike, so that those with a common prefix
+// reach the same machine. A name that is too long is replaced by its hash.
 func Key(family string) string {
 	if len(family) <= longestKey {
 		return family

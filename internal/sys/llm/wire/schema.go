@@ -2,8 +2,8 @@ package wire
 
 import "encoding/json"
 
-// Strict reports whether OpenAI would take the schema as one that answers are
-// held to: every object closed, every property required.
+// Strict reports whether OpenAI accepts the schema for strict mode: every object closed, every
+// property required.
 func Strict(schema json.RawMessage) bool {
 	var v any
 	return json.Unmarshal(schema, &v) == nil && closed(v)

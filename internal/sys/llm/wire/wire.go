@@ -1,6 +1,6 @@
-// Package wire holds what the providers' rooms share: an HTTP client that
-// gives no key away, a watch over a call's time and size, what became of a
-// failed call, and the check that nothing unsound leaves an answer.
+// Package wire has the common code of the provider packages: an HTTP client that does not leak
+// keys, limits for a call's time and size, the classification of failed calls, and the validation
+// of answers.
 package wire
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// The reasons to give up on a call.
+// Causes of an aborted call.
 var (
 	errIdle  = errors.New("the model stopped answering")
 	errLong  = errors.New("the answer took too long")
@@ -29,9 +29,8 @@ var (
 	errDone  = errors.New("the call is over")
 )
 
-// noRedirects returns a client like h, or a new one for nil, that follows no
-// redirect, since that would carry the key to another host, and that lets
-// [llm.Listen] hear of every response.
+// noRedirects returns a copy of h (or a new client for nil) that follows no redirect, since that
+// would send the key to another host, and that reports every response to [llm.Listen].
 func noRedirects(h *http.Client) *http.Client {
 	c := http.Client{}
 	if h != nil {
@@ -39,7 +38,7 @@ func noRedirects(h *http.Client) *http.Client {
 	}
 	if t, ok := http.DefaultTransport.(*http.Transport); ok && c.Transport == nil {
 		t = t.Clone()
-		t.MaxIdleConnsPerHost = 64 // sessions run side by side
+		t.MaxIdleConnsPerHost = 64 // sessions run in parallel
 		c.Transport = t
 	}
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -47,7 +46,7 @@ func noRedirects(h *http.Client) *http.Client {
 	return &c
 }
 
-// headerReporter tells who listens what the headers of each response say.
+// headerReporter reports the headers of each response, see [llm.ReportHeaders].
 type headerReporter struct{ http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].
@@ -59,18 +58,17 @@ func (h headerReporter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// Watch is over one call: it cancels the call's context when the provider is
-// silent for too long, or says too much.
+// Watch enforces the limits of one call: it cancels the call's context if the provider is silent
+// for too long, or sends too much.
 type Watch struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer // nil without an idle limit
 	idle   time.Duration
-	left   int64 // bytes that the answer may still have
+	left   int64 // remaining bytes of the answer
 	free   context.CancelFunc
 }
 
-// Begin starts the watch. The call runs under the context it returns; Stop
-// must follow.
+// Begin starts the watch. The call must use the returned context, and Stop must be called.
 func Begin(ctx context.Context, l llm.Limits) (context.Context, *Watch) {
 	w := &Watch{idle: l.Idle, left: cmp.Or(l.Bytes, 64<<20), free: func() {}}
 	if l.Answer > 0 {
@@ -92,7 +90,7 @@ func (w *Watch) Stop() {
 	w.free()
 }
 
-// Body returns rc under watch.
+// Body returns rc with the limits.
 func (w *Watch) Body(rc io.ReadCloser) io.ReadCloser { return watched{rc, w} }
 
 type watched struct {
@@ -100,8 +98,7 @@ type watched struct {
 	w *Watch
 }
 
-// Read counts what arrives. It is no sign of life: pings and comments may come
-// for ever.
+// Read counts the bytes. It does not restart the idle timer: pings and comments may come forever.
 func (b watched) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.w.left -= int64(n); b.w.left < 0 {
@@ -111,8 +108,8 @@ func (b watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Heard returns what is told about each piece of the answer: it passes the piece
-// on, and takes it as a sign of life. An empty piece is neither.
+// Heard returns a function for the pieces of the answer: it passes a piece to heard, and restarts
+// the idle timer. Empty pieces are dropped.
 func (w *Watch) Heard(heard func(llm.Delta)) func(llm.Delta) {
 	return func(d llm.Delta) {
 		if d == (llm.Delta{}) {
@@ -127,11 +124,11 @@ func (w *Watch) Heard(heard func(llm.Delta)) func(llm.Delta) {
 	}
 }
 
-// Lingers is how long a message that is whole may be followed by more.
+// Lingers is the limit for data after a complete message.
 const Lingers = time.Second
 
-// MessageComplete says that the message is whole though nothing said that it ends: what
-// still follows must come soon, and a server that stays silent is left.
+// MessageComplete marks the message as complete although the stream has not ended: further data
+// must come soon, and a silent server is disconnected.
 func (w *Watch) MessageComplete(lingers time.Duration) {
 	if w.timer != nil {
 		w.timer.Stop()
@@ -139,29 +136,29 @@ func (w *Watch) MessageComplete(lingers time.Duration) {
 	w.idle, w.timer = lingers, time.AfterFunc(lingers, func() { w.cancel(errDone) })
 }
 
-// Drain reads what little follows the end of a message, so that the
-// connection can serve the next call, but waits for no server that continues.
+// Drain reads the few bytes after the end of a message, so that the connection can be reused, but
+// does not wait for a server that continues.
 func (w *Watch) Drain(body io.Reader) {
 	t := time.AfterFunc(50*time.Millisecond, func() { w.cancel(errDone) })
 	defer t.Stop()
-	_, _ = io.Copy(io.Discard, io.LimitReader(body, 64<<10)) // whatever it is, the answer is whole
+	_, _ = io.Copy(io.Discard, io.LimitReader(body, 64<<10)) // errors do not matter: the answer is complete
 }
 
-// isNotStream reports whether resp is something else than a stream of events.
+// isNotStream reports whether resp is not a stream of events.
 func isNotStream(resp *http.Response) bool {
 	return resp == nil || resp.StatusCode >= 300 || strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") || page(resp)
 }
 
-// page reports whether resp is for people: another site answers there.
+// page reports whether resp is a page for people: another site is at this URL.
 func page(resp *http.Response) bool {
 	return resp.StatusCode < 300 && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
 }
 
-// Failure says what became of a call that ended with err, with resp nil if
-// there was no response. Nothing of it holds the key.
+// Failure returns the error of a call that ended with err; resp is nil if there was no response.
+// The error does not contain the key.
 func Failure(ctx context.Context, err error, resp *http.Response, key string) *llm.Error {
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errDone) { // ours says nothing about the answer
-		class := llm.Fatal // the caller wants no more
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errDone) { // our own cause does not describe the answer
+		class := llm.Fatal // the caller cancelled
 		if errors.Is(cause, errIdle) || errors.Is(cause, errLong) || errors.Is(cause, errBytes) {
 			class = llm.Transient
 		}
@@ -174,11 +171,11 @@ func Failure(ctx context.Context, err error, resp *http.Response, key string) *l
 		return &llm.Error{Class: llm.Invalid, Status: resp.StatusCode, Code: "address", Cause: errors.New("a web page is served at this address")}
 	}
 	if resp != nil && isNotStream(resp) {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what came is all there is to say
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // a partial body is good enough
 		return ResponseError(resp.StatusCode, resp.Header, body, key)
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = fmt.Errorf("connect: %w", u.Err) // without the address, which may hold secrets
+		err = fmt.Errorf("connect: %w", u.Err) // without the URL, which may contain secrets
 	}
 	class, code := connectionFault(err)
 	if key != "" && strings.Contains(err.Error(), key) {
@@ -187,13 +184,13 @@ func Failure(ctx context.Context, err error, resp *http.Response, key string) *l
 	return &llm.Error{Class: class, Code: code, Cause: err}
 }
 
-// connectionFault says why nothing could be reached, or was lost again.
+// connectionFault returns the class and the reason of a failed or lost connection.
 func connectionFault(err error) (llm.Class, string) {
 	text := err.Error()
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return llm.Fatal, "certificate"
 	}
-	if _, ok := errors.AsType[*net.DNSError](err); ok { // no network, or no such name: nobody can tell
+	if _, ok := errors.AsType[*net.DNSError](err); ok { // no network or a wrong name: unknown which
 		return llm.Transient, "name"
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || strings.Contains(text, "server gave HTTP response to HTTPS client") {
@@ -207,7 +204,7 @@ func connectionFault(err error) (llm.Class, string) {
 	return llm.Transient, "connection"
 }
 
-// ResponseError is [llm.Classify] for a body that may echo the key.
+// ResponseError is [llm.Classify] for a body that may repeat the key.
 func ResponseError(status int, h http.Header, body []byte, key string) *llm.Error {
 	if key != "" {
 		body = bytes.ReplaceAll(body, []byte(key), []byte("[key]"))
@@ -215,18 +212,18 @@ func ResponseError(status int, h http.Header, body []byte, key string) *llm.Erro
 	return llm.Classify(status, h, body)
 }
 
-// NewCutError is the failure of a stream that ended before its message did.
+// NewCutError returns the error of a stream that ended before its message.
 func NewCutError() *llm.Error { return broken("incomplete", "the stream ended before the message did") }
 
-// NewMalformedError is the failure of an event that is not what the wire promises.
+// NewMalformedError returns the error of an event that violates the API's format.
 func NewMalformedError(err error) *llm.Error { return broken("malformed", "event: "+err.Error()) }
 
 func broken(code, why string) *llm.Error {
 	return &llm.Error{Class: llm.Transient, Code: code, Cause: errors.New(why)}
 }
 
-// Encode writes v as JSON without escaping what HTML would mind, so that code
-// costs the bytes that it has.
+// Encode encodes v as JSON without escaping HTML characters, so that code is not longer than
+// necessary.
 func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -237,9 +234,9 @@ func Encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// PartialResponse is what is known of a call whose stream broke off, or whose answer was
-// unsound: what the provider counted, and an estimate from the bytes that
-// arrived where it had not counted the whole answer yet.
+// PartialResponse returns the known part of a call whose stream broke off, or whose answer was
+// invalid: the usage that the provider reported, or an estimate from the received bytes if it had
+// not reported all of it.
 func PartialResponse(r llm.Request, so llm.Response, counted bool, arrived int) llm.Response {
 	so = llm.Response{Usage: so.Usage, Cost: so.Cost, Model: so.Model, ID: so.ID}
 	if !counted {

@@ -1,8 +1,8 @@
-// Package lsptest is a language server for tests: a good one for a toy language,
-// and bad ones. A test's own program plays it.
+// Package lsptest is a language server for tests: a correct one for a toy language, and incorrect
+// ones. A test binary runs as this server.
 //
-// In the toy language "def NAME" at the beginning of a line declares a name, each
-// word of a file whose name ends in .toy uses one, and BAD is a mistake.
+// In the toy language "def NAME" at the beginning of a line declares a name, each word of a file
+// whose name ends in .toy uses one, and BAD is an error.
 package lsptest
 
 import (
@@ -20,34 +20,33 @@ import (
 	"unicode/utf16"
 )
 
-// Var is the environment variable that says how the server is:
+// Var is the environment variable with the behavior of the server:
 //
-//	good      as it should be; it says by itself what is wrong with a file
-//	pull      good, and is asked what is wrong with a file
+//	good      correct; sends diagnostics unasked
+//	pull      good, and sends diagnostics on request
 //	bytes     good, and counts characters in bytes
 //	banner    good, and prints a banner first
-//	asks      good, and asks for things before each answer
-//	busy      good, and finds nothing until it is done with its work
-//	changed   good, and wants each question twice
-//	hostile   good, and hides things in what it says
-//	ends      ends at once, and says why
-//	mute      says nothing
-//	hang      answers nothing once it has started
-//	dies      ends when it is asked for something, after half of an answer
+//	asks      good, and sends requests before each response
+//	busy      good, and finds nothing until its work has ended
+//	changed   good, and wants each request twice
+//	hostile   good, and has hidden characters in its texts
+//	ends      ends at once, with an error text
+//	mute      sends nothing
+//	hang      does not respond after its start
+//	dies      ends at a request, after half of a response
 //	babble    prints without end
-//	huge      announces a message that nobody would read
-//	flood     tells things without end
-//	deaf      asks without end and reads nothing, once it has started
-//	liar      answers with what is not what was asked for
-//	outside   names files that are none of its business
-//	overlap   would change the same text twice
-//	far       would change what is not there
-//	deletes   would delete files
-//	unit      counts in a unit of its own
+//	huge      announces a message over the size limit
+//	flood     sends notifications without end
+//	deaf      sends requests without end and reads nothing, after its start
+//	liar      sends responses of wrong types
+//	outside   names files outside of the root
+//	overlap   changes the same text twice
+//	far       changes positions that do not exist
+//	deletes   deletes files
+//	unit      uses a unit of its own
 const Var = "NEXUS_LSP_TEST"
 
-// Main plays the server where the environment says so, and reports whether it
-// did.
+// Main runs as the server if the environment variable is set, and reports whether it did.
 func Main() bool {
 	how := os.Getenv(Var)
 	if how != "" {
@@ -91,12 +90,12 @@ type server struct {
 	in    *bufio.Reader
 	out   io.Writer
 	root  string
-	open  map[string]string // text by address
+	open  map[string]string // text by URI
 	asked map[string]int
 	last  int
 }
 
-// Serve plays the server on a connection.
+// Serve runs the server on a connection.
 func Serve(how string, in io.Reader, out io.Writer) {
 	s := &server{how: how, in: bufio.NewReader(in), out: out, open: map[string]string{}, asked: map[string]int{}}
 	switch how {
@@ -150,7 +149,7 @@ func (s *server) read() (m message, err error) {
 func (s *server) send(v any) bool {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // of a test
+		panic(err) // fails the test
 	}
 	return say(s.out, fmt.Sprintf("Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s", len(data), data))
 }
@@ -159,13 +158,13 @@ func (s *server) tell(method string, params any) bool {
 	return s.send(object{"jsonrpc": "2.0", "method": method, "params": params})
 }
 
-// handle reports whether the server continues.
+// handle handles a message, and reports whether the server continues.
 func (s *server) handle(m message) bool {
 	if m.ID == nil {
 		s.hear(m)
 		return true
 	}
-	if m.Method == "" { // an answer
+	if m.Method == "" { // a response
 		return true
 	}
 	if s.asked[m.Method]++; m.Method != "initialize" && m.Method != "shutdown" {
@@ -209,7 +208,7 @@ func (s *server) handle(m message) bool {
 	return ok
 }
 
-// ask asks for things, and ends where the answers are not what they should be.
+// ask sends requests, and ends the server if the responses are wrong.
 func (s *server) ask() {
 	for method, want := range map[string]string{
 		"workspace/configuration": `[{"a":1},{"a":1}]`, "client/registerCapability": `null`, "workspace/applyEdit": `"applied":false`, "workspace/workspaceFolders": `"worktree"`,
@@ -242,7 +241,7 @@ func (s *server) hear(m message) {
 	}
 }
 
-// text returns what is in a file as the server knows it.
+// text returns the server's text of a file.
 func (s *server) text(uri string) string {
 	if text, ok := s.open[uri]; ok {
 		return text
@@ -266,7 +265,7 @@ func (s *server) files() []string {
 	return all
 }
 
-// span returns a range of a line, counted as the server does.
+// span returns a range of a line, in the server's unit.
 func (s *server) span(line int, text string, from, to int) object {
 	count := func(n int) int {
 		if s.how == "bytes" {
@@ -277,7 +276,7 @@ func (s *server) span(line int, text string, from, to int) object {
 	return object{"start": object{"line": line, "character": count(from)}, "end": object{"line": line, "character": count(to)}}
 }
 
-// words calls back for each word of a file.
+// words calls visit for each word of a file.
 func (s *server) words(uri string, visit func(line int, text, word string, at object)) {
 	for n, line := range strings.Split(s.text(uri), "\n") {
 		for from := 0; from < len(line); {
@@ -346,7 +345,7 @@ func (s *server) symbols(uri, like string) []any {
 	return all
 }
 
-// answer returns what is answered, or why nothing is.
+// answer returns the response or the error for a request.
 func (s *server) answer(m message) (any, string) {
 	p := m.Params
 	switch m.Method {

@@ -1,8 +1,7 @@
-// Package declare finds the servers of the Model Context Protocol that people
-// declared: in their own configuration, which is trusted, and in a repository,
-// in its nexus.toml and its .mcp.json, which is not: those are used only once
-// somebody agreed to what would run, by its content, and they never learn what
-// an environment holds.
+// Package declare finds the configured servers of the Model Context Protocol: in the user's own
+// configuration, which is trusted, and in a repository's nexus.toml and .mcp.json, which are not.
+// Servers of a repository are used only once a person agreed to their commands and content, and
+// they never receive values of the environment.
 package declare
 
 import (
@@ -25,29 +24,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// mcpFile is where many agents look for a repository's servers.
+// mcpFile is the file with a repository's servers that many agents read.
 const mcpFile = ".mcp.json"
 
 const (
 	maxFile    = 1 << 20
 	maxServers = 64
-	maxText    = 64 << 10 // bytes of one server's declaration
+	maxText    = 64 << 10 // bytes of a server's configuration
 )
 
-// Server is a server as somebody declared it.
+// Server is a configured server.
 type Server struct {
 	Name string
 	config.Server
-	From string // the file, for people
-	Own  bool   // it is the user's, not the repository's
+	From string // its file, for people
+	Own  bool   // it belongs to the user, not to the repository
 	Why  error  // why it cannot be used; nil: it can
 }
 
-// All returns the servers that hold for the repository at root, in the order of
-// their names. The user's own win over the project's, and those over the ones
-// of .mcp.json.
-// An error says that .mcp.json could not be read; the others are there
-// nevertheless.
+// All returns the servers for the repository at root, ordered by name. The user's own servers
+// override the project's, and those override the ones of .mcp.json. If .mcp.json is unreadable,
+// All returns an error with the other servers.
 func All(c config.Config, o config.Origins, root *os.Root) ([]Server, error) {
 	found := map[string]Server{}
 	data, err := read(root)
@@ -75,8 +72,8 @@ func All(c config.Config, o config.Origins, root *os.Root) ([]Server, error) {
 	return slices.SortedStableFunc(maps.Values(found), func(a, b Server) int { return strings.Compare(a.Name, b.Name) }), err
 }
 
-// read returns the repository's file, nil where there is none. No link is
-// followed out of the repository.
+// read returns the repository's file, nil if there is none. It follows no link out of the
+// repository.
 func read(root *os.Root) ([]byte, error) {
 	info, err := root.Stat(mcpFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,8 +92,8 @@ func read(root *os.Root) ([]byte, error) {
 	return data, nil
 }
 
-// entry is one server in .mcp.json. What is there besides is left alone: other
-// programs read the file as well.
+// entry is a server in .mcp.json. Unknown fields are ignored, because other programs read the file
+// as well.
 type entry struct {
 	Type    string            `json:"type"`
 	Command string            `json:"command"`
@@ -108,7 +105,7 @@ type entry struct {
 	Timeout float64           `json:"timeout"` // milliseconds
 }
 
-// parse reads the content of .mcp.json.
+// parse parses the content of .mcp.json.
 func parse(data []byte) ([]Server, error) {
 	var file struct {
 		Servers map[string]json.RawMessage `json:"mcpServers"`
@@ -151,7 +148,7 @@ func pairs(m map[string]string) []string {
 	return list
 }
 
-// check says why a server cannot be used as it is declared.
+// check returns an error if the server is invalid as declared.
 func (s Server) check() error {
 	size := 0
 	for _, text := range slices.Concat([]string{s.Command, s.Cwd, s.URL}, s.Args, s.Env, s.Headers, s.Tools) {
@@ -191,7 +188,7 @@ func (s Server) check() error {
 	return nil
 }
 
-// reserved reports whether a header is the protocol's own to set.
+// reserved reports whether only the protocol may set a header.
 func reserved(name string) bool {
 	name = strings.ToLower(name)
 	for _, begin := range []string{"mcp-", "content-", "accept", "host", "connection", "transfer-", "te", "upgrade", "trailer", "expect", "proxy-", "sec-", "origin"} {
@@ -202,7 +199,8 @@ func reserved(name string) bool {
 	return false
 }
 
-// variable returns a text of the declaration that stands for a variable.
+// variable returns the first text of the configuration that contains a variable such as ${NAME},
+// or "".
 func (s Server) variable() string {
 	for _, text := range slices.Concat([]string{s.Command, s.URL, s.Cwd}, s.Args, s.Env, s.Headers) {
 		if strings.Contains(text, "${") {
@@ -212,8 +210,8 @@ func (s Server) variable() string {
 	return ""
 }
 
-// WithVariables returns the server with the user's variables filled in where its
-// environment and headers name them: for the user's own servers alone.
+// WithVariables returns the server with the user's variables filled in in its environment and
+// headers. It applies only to the user's own servers.
 func (s Server) WithVariables(env func(string) string) (Server, error) {
 	if !s.Own {
 		return s, nil
@@ -224,11 +222,10 @@ func (s Server) WithVariables(env func(string) string) (Server, error) {
 	return s, errors.Join(err, bad)
 }
 
-// IsForRole reports whether a role is offered the server's tools: without a word of
-// anybody, those that write. Who judges or plans reads nothing that a server
-// says unless somebody wants that.
+// IsForRole reports whether a role gets the server's tools: by default, the roles that write.
+// Roles that judge or plan read no text of a server unless the configuration lists them.
 func (s Server) IsForRole(role nexus.Role) bool {
-	if role == "" { // everybody
+	if role == "" { // all roles
 		return true
 	}
 	if len(s.Roles) == 0 {
@@ -242,12 +239,12 @@ func (s Server) OffersTool(tool string) bool {
 	return len(s.Tools) == 0 || slices.Contains(s.Tools, tool)
 }
 
-// Key is the server's name in the book of what is trusted; those of its tools
-// follow a slash.
+// Key returns the server's name in the trust store; the keys of its tools append a slash and their
+// name.
 func (s Server) Key() string { return "mcp:" + s.Name }
 
-// Text writes out what would run or be reached, in one way: what somebody agrees
-// to. It has the content of the files that it names in the tree.
+// Text returns the server's command or URL in canonical form, with the content of the files of the
+// tree that it names. A person agrees to this text.
 func (s Server) Text(root *os.Root) string {
 	text := struct {
 		Command string            `json:"command,omitzero"`
@@ -260,14 +257,14 @@ func (s Server) Text(root *os.Root) string {
 		Tools   []string          `json:"tools,omitempty"`
 		Timeout string            `json:"timeout,omitzero"`
 		Writes  bool              `json:"writes,omitzero"`
-		Files   map[string]string `json:"files,omitempty"` // of the repository, by SHA-256
+		Files   map[string]string `json:"files,omitempty"` // of the repository, with SHA-256 sums
 	}{s.Command, s.Args, s.Env, s.Cwd, s.URL, s.Headers, s.Roles, s.Tools, "", s.Writes, trust.CommandFiles(root, s.Cwd, append([]string{s.Command}, s.Args...))}
 	if s.Timeout > 0 {
 		text.Timeout = s.Timeout.String()
 	}
 	data, err := json.MarshalIndent(text, "", "  ")
 	if err != nil {
-		return "" // plain values can be encoded
+		return "" // plain values always encode
 	}
 	return string(data) + "\n"
 }

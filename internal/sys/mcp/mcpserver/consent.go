@@ -13,27 +13,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// maxOpen is how many questions may wait for a person at once. The oldest is
-// forgotten, and asked again when it is answered.
+// maxOpen limits the questions that wait for a person. The oldest is dropped, and asked again if
+// it is answered.
 const maxOpen = 64
 
-// consentID names the question in the protocol, and agreeKey its answer.
+// consentID is the ID of the question in the protocol, and agreeKey that of its answer.
 const (
 	consentID = "consent"
 	agreeKey  = "agree"
 )
 
-// consents holds which calls a person was asked about. An answer counts once,
-// and for that call alone: a client cannot use it for another tool or other
-// arguments.
+// consents stores the calls about which a person was asked. An answer counts once, and only for
+// that call: a client cannot use it for another tool or other arguments.
 type consents struct {
 	mu    sync.Mutex
-	open  map[string][sha256.Size]byte // what each question that was asked is about
+	open  map[string][sha256.Size]byte // hash of the call for each open question
 	order []string
 }
 
-// agree returns nil when a person has agreed to a call. Else it returns what to
-// answer: the question, why it cannot be asked, or that somebody said no.
+// agree returns nil if a person has agreed to a call. Otherwise it returns the response: the
+// question, the reason why it cannot be asked, or the refusal.
 func (c *consents) agree(tool, question string, otherwise Result, r *sdk.CallToolRequest) *sdk.CallToolResult {
 	about := sha256.Sum256([]byte(tool + "\x00" + question + "\x00" + string(r.Params.Arguments)))
 	if r.Params.RequestState != "" || len(r.Params.InputResponses) > 0 {
@@ -68,10 +67,10 @@ func canAsk(s *sdk.ServerSession) bool {
 		return false
 	}
 	e := p.Capabilities.Elicitation
-	return e.Form != nil || e.URL == nil // neither is a client of older revisions, which shows forms
+	return e.Form != nil || e.URL == nil // clients of older revisions have neither field, and show forms
 }
 
-// openQuestion remembers what a question is about, and returns its name.
+// openQuestion stores the call of a question, and returns the question's name.
 func (c *consents) openQuestion(about [sha256.Size]byte) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +86,7 @@ func (c *consents) openQuestion(about [sha256.Size]byte) string {
 	return name
 }
 
-// takeQuestion returns what a question is about, which is then no longer open.
+// takeQuestion removes an open question, and returns its call.
 func (c *consents) takeQuestion(name string) (about [sha256.Size]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

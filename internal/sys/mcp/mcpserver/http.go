@@ -23,30 +23,30 @@ import (
 )
 
 const (
-	minToken = 16 // bytes of a token that somebody chose
+	minToken = 16 // bytes of a token that a person chose
 	maxToken = 4 << 10
 
-	// idle is how long a client that said nothing is remembered.
+	// idle is the time until a silent client is forgotten.
 	idle = time.Hour
-	// modern is the first revision without a handshake. It has no sessions, and
-	// who closes the request cancels the call.
+	// modern is the first revision without a handshake. It has no sessions, and closing the request
+	// cancels the call.
 	modern = "2026-07-28"
 )
 
-// Path is where a server is on its port.
+// Path is the path of the server on its port.
 const Path = "/mcp"
 
-// Web serves clients over HTTP on this machine. Make one with [Server.Listen].
+// Web serves clients over HTTP on this machine. Create it with [Server.Listen].
 type Web struct {
 	listener net.Listener
 	token    string
 	next     http.Handler
 	now      func() time.Time
-	wrong    *rate.Limiter // calls that did not know the token
+	wrong    *rate.Limiter // limits calls without the right token
 }
 
-// Listen opens a port on loopback; port 0 is one that is free. Nothing is
-// served before [Web.Serve].
+// Listen opens a port on loopback; port 0 chooses a free one. Requests are served from [Web.Serve]
+// on.
 func (s *Server) Listen(ctx context.Context, address, token string, now func() time.Time) (*Web, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -72,8 +72,8 @@ func invalid(message string, cause error, hint string) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Cause: cause, Hint: hint}
 }
 
-// handler answers calls that got past every guard. Clients of revisions with a
-// handshake have a session, so that they can be asked and can cancel.
+// handler answers authorized calls. Clients of revisions with a handshake have a session, so that
+// the server can ask them and they can cancel.
 func (s *Server) handler() http.Handler {
 	here := func(*http.Request) *sdk.Server { return s.sdk }
 	sessions := sdk.NewStreamableHTTPHandler(here, &sdk.StreamableHTTPOptions{SessionTimeout: idle, MaxRequestBodyBytes: maxMessage})
@@ -89,11 +89,10 @@ func (s *Server) handler() http.Handler {
 	})
 }
 
-// URL returns the address of the server.
+// URL returns the URL of the server.
 func (w *Web) URL() string { return "http://" + w.listener.Addr().String() + Path }
 
-// Serve serves until the context ends, and cuts off who is still there a moment
-// later.
+// Serve serves until the context ends, and disconnects the remaining clients a moment later.
 func (w *Web) Serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: w, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
@@ -108,7 +107,7 @@ func (w *Web) Serve(ctx context.Context) error {
 	}
 	grace, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), time.Second, errors.New("time to close is over"))
 	defer cancel()
-	if server.Shutdown(grace) != nil { // a client that listens never ends by itself
+	if server.Shutdown(grace) != nil { // a listening client never ends by itself
 		_ = server.Close()
 	}
 	if end := <-served; !errors.Is(end, http.ErrServerClosed) {
@@ -117,8 +116,8 @@ func (w *Web) Serve(ctx context.Context) error {
 	return nil
 }
 
-// ServeHTTP lets in who calls the server by its own address, from no page of
-// another site, and knows the token.
+// ServeHTTP accepts requests that use the server's own address, come from no page of another site,
+// and have the token.
 func (w *Web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	h := out.Header()
 	h.Set("Cache-Control", "no-store")
@@ -137,15 +136,15 @@ func (w *Web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isOwnHost reports whether a host is the address that is listened at, or localhost
-// at its port. A page of a stranger whose name leads here calls it by that name.
+// isOwnHost reports whether a host is the listening address, or localhost with its port. A
+// stranger's page whose name resolves to this machine uses that name instead.
 func (w *Web) isOwnHost(host string) bool {
 	own := w.listener.Addr().String()
 	_, port, err := net.SplitHostPort(own)
 	return host == own || err == nil && host == "localhost:"+port
 }
 
-// isOwnOrigin reports whether a call comes from no page, or from one of this server.
+// isOwnOrigin reports whether a request comes from no page, or from a page of this server.
 func (w *Web) isOwnOrigin(origins []string) bool {
 	for _, origin := range origins {
 		if host, ok := strings.CutPrefix(origin, "http://"); !ok || !w.isOwnHost(host) {
@@ -155,8 +154,8 @@ func (w *Web) isOwnOrigin(origins []string) bool {
 	return len(origins) < 2
 }
 
-// hasToken reports whether a call has the token, in a time that does not tell how
-// much of it was right.
+// hasToken reports whether a request has the token, in a time that does not depend on the number
+// of correct characters.
 func (w *Web) hasToken(values []string) bool {
 	if len(values) != 1 {
 		return false
@@ -166,7 +165,7 @@ func (w *Web) hasToken(values []string) bool {
 	return strings.EqualFold(kind, "Bearer") && hmac.Equal(x[:], y[:])
 }
 
-// refuseUnauthorized turns away who does not know the token.
+// refuseUnauthorized refuses a request without the token.
 func (w *Web) refuseUnauthorized(out http.ResponseWriter) {
 	if !w.wrong.AllowN(w.now(), 1) {
 		out.Header().Set("Retry-After", "5")
@@ -177,8 +176,8 @@ func (w *Web) refuseUnauthorized(out http.ResponseWriter) {
 	http.Error(out, "the token is missing or wrong: send the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
 }
 
-// Token reads the token in a file that only its owner can read, and makes the
-// file with a drawn token where there is none. Without a file it draws one.
+// Token reads the token from a file that only its owner can read, and creates the file with a
+// random token if it is missing. Without a file name it returns a random token.
 func Token(path string) (string, error) {
 	if path == "" {
 		return rand.Text(), nil
@@ -226,8 +225,8 @@ func Token(path string) (string, error) {
 	return token, nil
 }
 
-// tokenOf returns the token in the content of a file: one line of visible ASCII,
-// which is what fits into a header.
+// tokenOf returns the token in the content of a file: one line of visible ASCII, which is valid in
+// a header.
 func tokenOf(data []byte) (string, bool) {
 	token := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	odd := strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })

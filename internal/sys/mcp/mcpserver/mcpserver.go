@@ -1,11 +1,9 @@
-// Package mcpserver serves the Model Context Protocol: it offers tools and
-// resources to the agents and editors of others, on standard input and output
-// or over HTTP on this machine.
+// Package mcpserver serves the Model Context Protocol: it offers tools and resources to other
+// agents and editors, on standard input and output or over HTTP on this machine.
 //
-// A client is outside of what we trust. What it sends is checked against the
-// schema of the tool, what costs something or stands for a person needs a
-// person's consent, and a client that goes away or does not read holds nothing
-// up.
+// A client is untrusted. Its input is checked against the schema of the tool; calls that cost
+// money or replace a person's decision need a person's consent; and a client that disconnects or
+// does not read blocks nothing.
 package mcpserver
 
 import (
@@ -27,70 +25,69 @@ import (
 // maxMessage is the largest message of a client, in bytes.
 const maxMessage = 8 << 20
 
-// kind is what resources are.
+// kind is the media type of resources.
 const kind = "application/json"
 
-// maxClient is the most that is kept of a client's name, in bytes.
+// maxClient limits the stored name of a client, in bytes.
 const maxClient = 40
 
 var (
-	// ErrCancelled says that the client no longer wants an answer.
+	// ErrCancelled is the cause if the client cancelled the call.
 	ErrCancelled = errors.New("cancelled by the client")
-	// ErrGone says that the client went away without saying so.
+	// ErrGone is the cause if the client disconnected without cancelling.
 	ErrGone = errors.New("the client has gone")
 )
 
-// Offer is what a server offers.
+// Offer has the tools and resources of a server.
 type Offer struct {
 	Version   string
-	About     string // for the client's model: what it is, and where to begin
+	About     string // for the client's model: a description with the first steps
 	Tools     []Tool
 	Resources []Resource
 }
 
-// Tool is something a client can call.
+// Tool is a tool that a client can call.
 type Tool struct {
 	Name, About string
 	Input       *jsonschema.Schema
 	Reads       bool // it changes nothing
 	Ends        bool // it may end or replace something
 
-	// Asks returns what a person has to agree to before this call, empty for
-	// nothing, and the result where that is refused or nobody can be asked. A
-	// failed result without a question refuses at once. Nil asks nothing.
+	// Asks returns the question that a person must agree to before this call, or "", and the result
+	// if the person refuses or cannot be asked. A failed result without a question refuses at once.
+	// Nil: no question.
 	Asks func(context.Context, Call) (question string, otherwise Result)
-	// Do answers a call. Its context ends with [ErrCancelled] or [ErrGone].
+	// Do executes a call. Its context ends with [ErrCancelled] or [ErrGone].
 	Do func(context.Context, Call) Result
 }
 
 // Call is a call of a tool.
 type Call struct {
 	Input  map[string]any // fits the tool's schema
-	Client string         // what the client calls itself, made harmless; never empty
-	Agreed bool           // a person agreed to this very call
-	Told   func(string)   // says how it continues; it does not wait for the client
+	Client string         // the client's name, sanitized; never empty
+	Agreed bool           // a person agreed to exactly this call
+	Told   func(string)   // sends progress without waiting for the client
 }
 
-// Result is what a call came to.
+// Result is the result of a call.
 type Result struct {
 	Text   string          // for a model
 	Data   json.RawMessage // an object for programs; nil: none
 	Failed bool
 }
 
-// Resource is something a client can read: at one address, or at those that a
-// template of RFC 6570 stands for.
+// Resource is a resource that a client can read: at one URI, or at those of an RFC 6570 template.
 type Resource struct {
 	URI, Name, About string
 	Template         bool
-	// Read returns a JSON object, and [ErrNone] where there is nothing.
+	// Read returns a JSON object, or [ErrNone] for an unknown URI.
 	Read func(ctx context.Context, uri string) ([]byte, error)
 }
 
-// ErrNone says that there is nothing at an address.
+// ErrNone is returned for a URI without a resource.
 var ErrNone = errors.New("there is nothing at this address")
 
-// Server serves an offer. Make one with [New].
+// Server serves an [Offer]. Create it with [New].
 type Server struct {
 	sdk  *sdk.Server
 	open consents
@@ -136,7 +133,7 @@ func reader(r Resource) sdk.ResourceHandler {
 	}
 }
 
-// add offers a tool.
+// add registers a tool.
 func (s *Server) add(t Tool) error {
 	schema, err := t.Input.Resolve(nil)
 	if err != nil {
@@ -155,8 +152,8 @@ func (s *Server) add(t Tool) error {
 	return nil
 }
 
-// read reads the arguments of a call. What a name that is given twice means
-// differs from reader to reader, so that it means nothing here.
+// read parses the arguments of a call. Duplicate names are refused, because readers interpret them
+// differently.
 func read(data json.RawMessage, schema *jsonschema.Resolved) (map[string]any, error) {
 	input := map[string]any{}
 	if len(bytes.TrimSpace(data)) > 0 {
@@ -176,7 +173,7 @@ func read(data json.RawMessage, schema *jsonschema.Resolved) (map[string]any, er
 	return input, nil
 }
 
-// duplicateName returns a name that the top of an object has more than once.
+// duplicateName returns a name that occurs more than once at the top level of an object.
 func duplicateName(data []byte) (string, bool) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -201,8 +198,7 @@ func duplicateName(data []byte) (string, bool) {
 	return "", false
 }
 
-// call answers a call that fits the schema, once a person has agreed to it
-// where one has to.
+// call executes a call that fits the schema, after a person has agreed to it if that is required.
 func (s *Server) call(ctx context.Context, t Tool, r *sdk.CallToolRequest, c Call) *sdk.CallToolResult {
 	if t.Asks != nil {
 		question, otherwise := t.Asks(ctx, c)
@@ -224,9 +220,9 @@ func (s *Server) call(ctx context.Context, t Tool, r *sdk.CallToolRequest, c Cal
 	return result(t.Do(work, c))
 }
 
-// reasons returns a context that ends when a call's does, and says why: the
-// SDK has no word for it, but cancels a call with a cause where the connection
-// broke, and with none where the client asked for it.
+// reasons returns a context that ends with a call's context, and has the cause: the SDK has no
+// name for it, but cancels a call with a cause if the connection broke, and without one if the
+// client cancelled.
 func reasons(ctx context.Context) (context.Context, func()) {
 	work, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	loose := context.AfterFunc(ctx, func() {
@@ -239,8 +235,8 @@ func reasons(ctx context.Context) (context.Context, func()) {
 	return work, func() { loose(); end(nil) }
 }
 
-// result is what a client gets of a result. Its model reads the text, in which nothing is
-// hidden; a program reads the object, which stays what it is.
+// result converts a result for the client. Its model reads the text, in which nothing is hidden; a
+// program reads the object, which is unchanged.
 func result(r Result) *sdk.CallToolResult {
 	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: sanitize.Show(r.Text)}}, IsError: r.Failed}
 	if len(r.Data) > 0 {
@@ -251,8 +247,8 @@ func result(r Result) *sdk.CallToolResult {
 
 func failed(text string) *sdk.CallToolResult { return result(Result{Text: text, Failed: true}) }
 
-// client returns what the client calls itself: letters, digits, and what is
-// usual between them.
+// client returns the client's name, restricted to letters, digits, and the usual characters
+// between them.
 func client(s *sdk.ServerSession) string {
 	name := ""
 	if p := s.InitializeParams(); p != nil && p.ClientInfo != nil {
@@ -261,7 +257,7 @@ func client(s *sdk.ServerSession) string {
 	return sanitizeName(name)
 }
 
-// sanitizeName makes a client's name harmless in a journal and on a terminal.
+// sanitizeName makes a client's name safe for the journal and for terminals.
 func sanitizeName(name string) string {
 	keep := func(r rune) rune {
 		switch {

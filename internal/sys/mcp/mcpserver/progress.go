@@ -9,13 +9,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// maxProgressQueue is how many signs of progress wait for a client that reads slowly.
-// Those before them are left out.
+// maxProgressQueue limits the progress messages that wait for a slow client. Older ones are
+// dropped.
 const maxProgressQueue = 32
 
-// progressSender returns what tells the client of a call how it continues. It does not
-// wait for the client: nothing that works may stop because nobody reads. Done
-// waits until what was told is sent, or ctx ends.
+// progressSender returns functions for the progress of a call. The function tell does not wait for
+// the client: work must not stop because a client does not read. The function done waits until all
+// messages are sent, or ctx ends.
 func progressSender(ctx context.Context, r *sdk.CallToolRequest) (tell func(string), done func()) {
 	token := r.Params.GetProgressToken()
 	if token == nil {
@@ -53,11 +53,11 @@ func progressSender(ctx context.Context, r *sdk.CallToolRequest) (tell func(stri
 	}
 }
 
-// progressQueue is what was not sent yet.
+// progressQueue has the unsent messages.
 type progressQueue struct {
 	mu   sync.Mutex
 	text []string
-	n    int // that were said, sent or not
+	n    int // messages so far, sent or not
 	over bool
 	wake chan struct{}
 }
@@ -89,7 +89,7 @@ func (u *progressQueue) signal() {
 	}
 }
 
-// next takes the oldest text, with its number. More is whether others may come.
+// next removes the oldest text, and returns it with its number; more is whether others may come.
 func (u *progressQueue) next() (text string, n int, more bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

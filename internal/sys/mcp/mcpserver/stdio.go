@@ -13,15 +13,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/jsonline"
 )
 
-// Stdio serves one client, a line for each message, until it has gone or ctx
-// ends.
+// Stdio serves one client, with one line for each message, until it has gone or ctx ends.
 func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) {
 	w := &writer{to: out}
 	r := &messages{r: jsonline.NewReader(in, maxMessage), refuse: w.refuse}
-	_ = s.sdk.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(r), Writer: w, MaxLineLength: maxMessage + 1}) // says in which way it has gone
+	_ = s.sdk.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(r), Writer: w, MaxLineLength: maxMessage + 1}) // the error is only how the client has gone
 }
 
-// writer writes whole messages, whoever writes them.
+// writer writes whole messages from concurrent callers.
 type writer struct {
 	mu sync.Mutex
 	to io.Writer
@@ -34,24 +33,24 @@ func (w *writer) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-// Close implements [io.Closer]. The output is not ours to close.
+// Close implements [io.Closer]. It leaves the output open.
 func (w *writer) Close() error { return nil }
 
-// refuse answers what is no message.
+// refuse answers a line that is not a message.
 func (w *writer) refuse(code int64, text string) {
 	answer := map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": text}}
 	data, err := json.Marshal(answer)
 	if err == nil {
-		_, _ = w.Write(append(data, '\n')) // who is gone reads nothing
+		_, _ = w.Write(append(data, '\n')) // a disconnected client does not matter
 	}
 }
 
-// messages gives on the lines that are messages, and refuses the others, on
-// which the SDK would hang up.
+// messages passes on the lines that are messages, and refuses the others, on which the SDK would
+// disconnect.
 type messages struct {
 	r      *jsonline.Reader
 	refuse func(code int64, text string)
-	rest   []byte // of the message that is being read
+	rest   []byte // of the current message
 	err    error
 }
 
@@ -80,8 +79,8 @@ func (m *messages) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// isMessage reports whether a line is one message. A list of several is none: the
-// revisions of the protocol that clients speak have no lists any more.
+// isMessage reports whether a line is one message. A list of messages is refused: the supported
+// revisions of the protocol have no lists.
 func isMessage(line []byte) bool {
 	_, err := jsonrpc.DecodeMessage(line)
 	return err == nil

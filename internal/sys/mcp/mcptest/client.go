@@ -14,9 +14,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Client makes calls of a server with the client of the SDK.
+// Client calls a server with the client of the SDK.
 type Client struct {
-	Ask      string // yes or no, to every question, or @PIPE to read that from; otherwise it cannot be asked
+	Ask      string // yes or no, the answer to every question, or @PIPE to read it from there; empty: no questions
 	Out, Err io.Writer
 
 	session *sdk.ClientSession
@@ -27,7 +27,7 @@ func (c *Client) Pipes(ctx context.Context, from io.ReadCloser, to io.WriteClose
 	return c.connect(ctx, &sdk.IOTransport{Reader: from, Writer: to})
 }
 
-// Web connects the client to an address.
+// Web connects the client to a URL.
 func (c *Client) Web(ctx context.Context, address, token string) error {
 	return c.connect(ctx, &sdk.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: Bearer(token)}})
 }
@@ -44,7 +44,7 @@ func (c *Client) connect(ctx context.Context, t sdk.Transport) (err error) {
 			_, _ = fmt.Fprintln(c.Err, "asked:", r.Params.Message)
 			answer := c.Ask
 			if pipe, ok := strings.CutPrefix(c.Ask, "@"); ok {
-				data, err := os.ReadFile(pipe) // until somebody has written to it
+				data, err := os.ReadFile(pipe) // blocks until somebody has written to it
 				if err != nil {
 					return nil, err
 				}
@@ -60,19 +60,19 @@ func (c *Client) connect(ctx context.Context, t sdk.Transport) (err error) {
 	return err
 }
 
-// Close hangs up.
+// Close disconnects.
 func (c *Client) Close() { _ = c.session.Close() } // the server may be dead
 
-// Calls makes calls, one after the other, and prints a line of JSON for each. An
-// interrupt cancels the call. A call is TOOL, TOOL=JSON or TOOL=@FILE, read=URI,
-// tools, or resources; of a tool, text, data and failed are printed.
+// Calls makes calls, one after the other, and prints a line of JSON for each. An interrupt cancels
+// the call. A call is TOOL, TOOL=JSON or TOOL=@FILE, read=URI, tools, or resources; for a tool,
+// text, data and failed are printed.
 func (c *Client) Calls(ctx context.Context, calls []string) error {
 	for _, call := range calls {
 		one, end := signal.NotifyContext(ctx, os.Interrupt)
 		v, err := c.call(one, call)
 		end()
 		if errors.Is(err, context.Canceled) {
-			if _, err := c.session.ListTools(ctx, nil); err != nil { // the server has read what came before
+			if _, err := c.session.ListTools(ctx, nil); err != nil { // afterwards the server has read all earlier messages
 				return err
 			}
 			_, _ = fmt.Fprintln(c.Err, "cancelled:", call)
@@ -128,7 +128,7 @@ func (c *Client) call(ctx context.Context, call string) (any, error) {
 	return map[string]any{"text": text, "data": r.StructuredContent, "failed": r.IsError}, nil
 }
 
-// Bearer sends a token with each call.
+// Bearer sends a token with each request.
 type Bearer string
 
 // RoundTrip implements [http.RoundTripper].

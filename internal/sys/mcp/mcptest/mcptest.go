@@ -1,5 +1,5 @@
-// Package mcptest is a server of the Model Context Protocol for tests: one that
-// is made with the SDK and behaves, and one that does what a bad one may do.
+// Package mcptest is a server of the Model Context Protocol for tests: a correct one made with the
+// SDK, and incorrect ones.
 package mcptest
 
 import (
@@ -15,12 +15,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Var is the environment variable that names how [Main] serves.
+// Var is the environment variable with the behavior of [Main].
 const Var = "NEXUS_MCP_TEST"
 
-// Main serves over standard input and output in the way that [Var] names, and
-// reports whether there is one. "good", or "good" and revisions of the
-// protocol, is a server that behaves.
+// Main serves over standard input and output with the behavior in [Var], and reports whether the
+// variable is set. "good", or "good" with revisions of the protocol, is the correct server.
 func Main() bool {
 	how := os.Getenv(Var)
 	switch words := strings.Fields(how); {
@@ -36,14 +35,14 @@ func Main() bool {
 	return true
 }
 
-// Handler serves over HTTP. Only a stateless one speaks the revisions without
-// a handshake; a plain one answers without a stream of events.
+// Handler serves over HTTP. Only a stateless one supports the revisions without a handshake; a
+// plain one answers without a stream of events.
 func Handler(stateless, plain bool, revisions ...string) http.Handler {
 	s := New(revisions...)
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{Stateless: stateless, JSONResponse: plain, PropagateRequestCancellation: true})
 }
 
-// Schema is the schema of an input with texts of these names.
+// Schema returns the schema of an input with texts of these names.
 func Schema(names ...string) json.RawMessage {
 	properties := map[string]any{}
 	for _, n := range names {
@@ -51,26 +50,26 @@ func Schema(names ...string) json.RawMessage {
 	}
 	data, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "additionalProperties": false})
 	if err != nil {
-		panic(err) // of a test
+		panic(err) // fails the test
 	}
 	return data
 }
 
-// New returns a server that behaves. Its tools:
+// New returns a correct server. Its tools:
 //
-//	echo    says the text, with what the server sees of where it runs for "where"
-//	add     adds numbers, and answers with structure
-//	show    answers with every kind of content
+//	echo    returns the text; for "where", the server's view of its environment
+//	add     adds numbers, with a structured result
+//	show    returns every kind of content
 //	fail    fails
-//	slow    says that it continues until it is stopped
+//	slow    reports progress until it is stopped
 //	hang    never ends
 //	die     ends the server
-//	huge    says more than anybody wants
-//	ask     asks for a model, a person and roots
-//	change  lets echo say something else of itself from now on
-//	keep    writes a file where the server runs
+//	huge    returns a result over the size limit
+//	ask     requests a model, a person and roots
+//	change  changes the description of echo
+//	keep    writes a file to the server's directory
 //
-// It speaks the given revisions of the protocol, and all for none.
+// It supports the given revisions of the protocol, or all if there are none.
 func New(revisions ...string) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "mcptest", Version: "1"}, &sdk.ServerOptions{PageSize: 4, SupportedProtocolVersions: revisions})
 	add := func(name, about string, schema json.RawMessage, do func(context.Context, *sdk.CallToolRequest, map[string]any) (*sdk.CallToolResult, error)) {
@@ -173,7 +172,7 @@ func slow(ctx context.Context, r *sdk.CallToolRequest, _ map[string]any) (*sdk.C
 	}
 }
 
-// ask says what the client answers to what it need not do.
+// ask returns the client's responses to optional requests.
 func ask(ctx context.Context, r *sdk.CallToolRequest, _ map[string]any) (*sdk.CallToolResult, error) {
 	var said []string
 	_, err := r.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 10, Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: "hello"}}}}) //nolint:staticcheck // what it may not do

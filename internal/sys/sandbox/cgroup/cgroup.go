@@ -1,8 +1,7 @@
-// Package cgroup puts the processes of a sandbox into a control group of their
-// own, where this user may make one: in a tree of the second version that was
-// delegated, or below its own groups of the first. What a group bounds is
-// bounded by the kernel at once, whoever was forked, and all that is in one can
-// be killed.
+// Package cgroup puts the processes of a sandbox into a control group of their own, if this user
+// may create one: in a delegated tree of version 2, or below this process's own groups of version
+// 1. The kernel enforces a group's limits immediately, for all forked processes, and all processes
+// in a group can be killed.
 package cgroup
 
 import (
@@ -15,35 +14,35 @@ import (
 	"strings"
 )
 
-// Limits bound a group. Zero means no limit.
+// Limits are the limits of a group. Zero means no limit.
 type Limits struct {
-	Memory    int64 // bytes, with the files that it holds in memory
-	Processes int   // and threads
+	Memory    int64 // bytes, including cached files
+	Processes int   // processes and threads
 }
 
-// place is a directory of a hierarchy below which groups are made.
+// place is a directory of a hierarchy in which groups are created.
 type place struct {
 	dir     string
 	kinds   []string // controllers
 	version int
 }
 
-// Parent is where groups can be made.
+// Parent creates groups.
 type Parent struct {
 	places []place
-	prefix string // of the names of this process's groups
+	prefix string // prefix of the names of this process's groups
 }
 
-// errNone says that no group can be made.
+// errNone is returned if no group can be created.
 var errNone = errors.New("no control group can be made here")
 
-// controllers are the controllers of version 1 that are of use; freezer is what it
-// kills safely with. That of the processors is not among them: to move a process
-// there takes 12 ms on a busy machine, and the others together 0.6.
+// controllers are the useful controllers of version 1; freezer is needed for killing safely. The
+// cpu controller is not among them: moving a process into it takes 12 ms on a busy machine, and
+// into all others 0.6.
 func controllers() []string { return []string{"memory", "pids", "freezer"} }
 
-// findDirs reads where this process is, from /proc/self/cgroup, and what is
-// mounted, from /proc/self/mountinfo.
+// findDirs parses the groups of this process, from /proc/self/cgroup, and the mounts, from
+// /proc/self/mountinfo.
 func findDirs(groups, mounts string, may func(dir string) bool, read func(file string) string) []place {
 	var found []place
 	have := map[string]bool{}
@@ -57,7 +56,7 @@ func findDirs(groups, mounts string, may func(dir string) bool, read func(file s
 			}
 			continue
 		}
-		// Of the second version: the nearest that hands its controllers on.
+		// Version 2: the nearest directory that delegates its controllers.
 		for dir, top := h.dir, filepath.Clean(h.top); ; dir = filepath.Dir(dir) {
 			on := strings.Fields(read(filepath.Join(dir, "cgroup.subtree_control")))
 			if slices.Contains(on, "memory") && slices.Contains(on, "pids") && may(dir) {
@@ -78,10 +77,10 @@ func findDirs(groups, mounts string, may func(dir string) bool, read func(file s
 
 type hierarchy struct {
 	place
-	top string // where it is mounted
+	top string // mount point
 }
 
-// hierarchies returns the directories of the groups that a process is in.
+// hierarchies returns the directories of a process's groups.
 func hierarchies(groups, mounts string) []hierarchy {
 	var all []hierarchy
 	for line := range strings.Lines(groups) {
@@ -96,7 +95,7 @@ func hierarchies(groups, mounts string) []hierarchy {
 		if top, root, ok := mounted(mounts, kinds, version); ok {
 			inside, below := strings.CutPrefix(f[2], strings.TrimSuffix(root, "/"))
 			if !below {
-				inside = "" // seen from within another namespace
+				inside = "" // it is the view of another namespace
 			}
 			all = append(all, hierarchy{place{filepath.Join(top, inside), kinds, version}, top})
 		}
@@ -104,7 +103,7 @@ func hierarchies(groups, mounts string) []hierarchy {
 	return all
 }
 
-// mounted finds where a hierarchy is mounted, and which part of it.
+// mounted returns the mount point of a hierarchy, and its mounted part.
 func mounted(mounts string, kinds []string, version int) (top, root string, ok bool) {
 	for line := range strings.Lines(mounts) {
 		before, after, sep := strings.Cut(line, " - ")
@@ -122,7 +121,7 @@ func mounted(mounts string, kinds []string, version int) (top, root string, ok b
 	return "", "", false
 }
 
-// Kinds returns what the kernel bounds for a group.
+// Kinds returns the resources that the kernel limits in a group.
 func (p *Parent) Kinds() []string {
 	if p == nil {
 		return nil
@@ -136,13 +135,13 @@ func (p *Parent) Kinds() []string {
 	return all
 }
 
-// Group is one group, in each hierarchy.
+// Group is one group, in all hierarchies.
 type Group struct {
 	dirs  []place // their own directories
-	doors bool    // those of version 1 are entered through [Group.Doors]
+	doors bool    // version 1 directories are entered through [Group.Doors]
 }
 
-// New makes a group.
+// New creates a group.
 func (p *Parent) New(name string, l Limits) (*Group, error) {
 	g := &Group{}
 	for _, at := range p.places {
@@ -158,8 +157,8 @@ func (p *Parent) New(name string, l Limits) (*Group, error) {
 	return g, nil
 }
 
-// bound sets limits. Of the processors a group of version 2 gets half of the
-// usual share, where others want them too.
+// bound sets the limits. A group of version 2 gets half of the usual CPU share, when others
+// compete for it.
 func (at place) bound(l Limits) error {
 	var errs error
 	set := func(kind, file, value string) {
@@ -181,11 +180,11 @@ func (at place) bound(l Limits) error {
 	return errs
 }
 
-// Doors opens files through which a thread comes in by itself, as it writes 0 to
-// each, with all that it starts from then on. To move another process the kernel
-// lets everybody wait who forks or ends, and waits 10 ms itself until they do.
-// Groups of version 2 have no such doors. Where one cannot be opened there are
-// none, and [Group.Add] is the way in. The caller closes the files.
+// Doors opens files through which a thread enters the group by writing 0 to each, with all
+// processes that it starts from then on. Moving another process instead blocks all forks and exits
+// on the machine, and the kernel waits 10 ms for them. Groups of version 2 have no such files. If
+// one cannot be opened, Doors returns none, and [Group.Add] must be used. The caller closes the
+// files.
 func (g *Group) Doors() []*os.File {
 	if g == nil {
 		return nil
@@ -208,16 +207,16 @@ func (g *Group) Doors() []*os.File {
 	return all
 }
 
-// Open reports whether all of the group is entered through [Group.Doors]:
-// nobody need be added then.
+// Open reports whether the whole group is entered through [Group.Doors], so that [Group.Add] is
+// not needed.
 func (g *Group) Open() bool {
 	return g == nil || g.doors && !slices.ContainsFunc(g.dirs, func(at place) bool { return at.version == 2 })
 }
 
-// Add moves a process, which has started nothing yet, into what of the group it
-// does not enter through [Group.Doors]. No group is one of everybody's, as with
-// [Group.End]. The machine's first process and this one are refused: whoever
-// they start would be in the group too, and killed with it.
+// Add moves a process, which must not have started another one yet, into the parts of the group
+// that it does not enter through [Group.Doors]. A nil Group does nothing, as with [Group.End]. The
+// machine's first process and this one are refused: processes that they start would be in the
+// group too, and killed with it.
 func (g *Group) Add(pid int) error {
 	if g == nil {
 		return nil
@@ -236,31 +235,31 @@ func (g *Group) Add(pid int) error {
 	return nil
 }
 
-// LimitsMet is what of its limits a group met.
+// LimitsMet are the limits that a group reached.
 type LimitsMet struct {
-	Memory    bool // the kernel killed somebody for want of it
-	Processes bool // the kernel refused somebody another process or thread
+	Memory    bool // the kernel killed a process because of it
+	Processes bool // the kernel refused a process or thread because of it
 }
 
-// End kills who is left in the group, removes it, and says which limits it met.
+// End kills the remaining processes of the group, removes it, and returns the limits that it
+// reached.
 func (g *Group) End() (m LimitsMet) {
 	if g == nil || len(g.dirs) == 0 {
 		return m
 	}
 	g.kill()
 	m = LimitsMet{Memory: g.counts("oom_kill ", "memory.events", "memory.oom_control"), Processes: g.counts("max ", "pids.events")}
-	_ = g.Remove() // what stays is swept when the next box is opened
+	_ = g.Remove() // leftovers are removed when the next box is opened
 	g.dirs = nil
 	return m
 }
 
-// Forks reports whether the kernel bounds the processes of the group, and counts
-// whom it refuses one.
+// Forks reports whether the kernel limits the processes of the group, and counts refusals.
 func (g *Group) Forks() bool {
 	return g != nil && slices.ContainsFunc(g.dirs, func(at place) bool { return slices.Contains(at.kinds, "pids") })
 }
 
-// counts reports whether a file of the kernel's counted anything under a name.
+// counts reports whether a kernel file has a non-zero count under a name.
 func (g *Group) counts(name string, files ...string) bool {
 	for _, at := range g.dirs {
 		for _, file := range files {
@@ -275,11 +274,10 @@ func (g *Group) counts(name string, files ...string) bool {
 	return false
 }
 
-// isProtected reports whether a process keeps others alive who are of no command.
+// isProtected reports whether a process is the parent of processes outside of all commands.
 func isProtected(pid int) bool { return pid <= 1 || pid == os.Getpid() }
 
-// members returns who is in the group; those of another namespace have the
-// number 0 here.
+// members returns the processes in the group; those of another namespace have the number 0 here.
 func (at place) members() []int {
 	data, _ := os.ReadFile(filepath.Join(at.dir, "cgroup.procs"))
 	var all []int
@@ -291,7 +289,7 @@ func (at place) members() []int {
 	return all
 }
 
-// write writes to a file that is there.
+// write writes to an existing file.
 func write(file, value string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY, 0)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// name begins the name of every group; package origin says what follows.
+// name is the prefix of the name of every group; [proc.OwnPrefix] describes the rest.
 const name = "nexusbox-" // earlier versions swept "nexus-"
 
-// Find returns where groups can be made, or an error that says why none can.
-// It removes those that processes which are dead have left.
+// Find returns the parent of new groups, or an error with the reason why groups cannot be created.
+// It removes the leftover groups of dead processes.
 func Find() (*Parent, error) {
 	groups, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -47,9 +47,9 @@ func Find() (*Parent, error) {
 	return p, g.Remove()
 }
 
-// sweep kills who is in the groups of processes that are dead, removes the
-// groups, and says how many there were. Whether those of another namespace are
-// dead cannot be seen here: their groups are left alone.
+// sweep kills the processes in the groups of dead processes, removes the groups, and returns their
+// number. For owners in another namespace it is unknown whether they are dead: their groups are
+// not changed.
 func (p *Parent) sweep() int {
 	n := 0
 	for _, at := range p.places {
@@ -67,13 +67,12 @@ func (p *Parent) sweep() int {
 	return n
 }
 
-// patience is how long the kernel may take for what it has started.
+// patience limits the time for operations that the kernel completes asynchronously.
 const patience = 2 * time.Second
 
-// kill kills all who are in the group, and reports whether it is empty. A group
-// that the machine's first process, this one or one of another namespace has
-// come into is left alone: it holds those who are of no command, and to freeze
-// it may freeze the killer.
+// kill kills all processes in the group, and reports whether it is empty. It does not touch a
+// group with the machine's first process, this one, or one of another namespace: those belong to
+// no command, and freezing could freeze the killer.
 func (g *Group) kill() bool {
 	until := time.Now().Add(patience) //nolint:forbidigo // waits for the kernel
 	for {
@@ -94,8 +93,8 @@ func (g *Group) kill() bool {
 	}
 }
 
-// kill kills all who are there now and says how many they were. Those of a
-// freezer do not fork meanwhile.
+// kill kills all current processes and returns their number. Those in a freezer cannot fork
+// meanwhile.
 func (at place) kill() int {
 	members := at.members()
 	if len(members) == 0 {
@@ -118,15 +117,15 @@ func (at place) kill() int {
 	return len(members)
 }
 
-// killOne kills a process that is there still: its number may have become
-// another's since it was read.
+// killOne kills a process if it is still the same one: its number may have been reused since it
+// was read.
 func (at place) killOne(pid int) {
 	if isProtected(pid) {
 		return
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return // it is gone
+		return // it has ended
 	}
 	if slices.Contains(at.members(), pid) {
 		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
@@ -134,8 +133,7 @@ func (at place) killOne(pid int) {
 	_ = unix.Close(fd)
 }
 
-// Remove removes the group, which must be empty. The dead may stay in it for a
-// moment.
+// Remove removes the group, which must be empty. Dead processes may remain in it for a moment.
 func (g *Group) Remove() error {
 	var errs error
 	for _, at := range g.dirs {

@@ -2,14 +2,14 @@
 
 package cgroup
 
-// Find finds nothing: there are control groups on Linux only.
+// Find returns an error: control groups exist only on Linux.
 func Find() (*Parent, error) { return nil, errNone }
 
-// sweep has nothing to do.
+// sweep does nothing.
 func (p *Parent) sweep() int { return 0 }
 
-// kill has nobody to kill.
+// kill does nothing.
 func (g *Group) kill() bool { return true }
 
-// Remove has nothing to remove.
+// Remove does nothing.
 func (g *Group) Remove() error { return nil }

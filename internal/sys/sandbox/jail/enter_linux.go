@@ -15,25 +15,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The start of this program in full takes some ten times as long as a jail's
-// whole life needs to take, and a test binary that is told to be a jail must
-// never run its tests instead. So this is the one place that acts at once.
+// The complete start of this program takes some ten times as long as a jail's whole life, and a
+// test binary that is started as a jail must never run its tests instead. So this is the only init
+// function that acts immediately.
 //
 //nolint:gochecknoinits // see above; docs/decisions has the figures
 func init() {
 	if len(os.Args) == 2 && os.Args[1] == Arg {
 		enter()
-		unix.Exit(0) // nothing else of this program may run, nor wait at its end as a build with the race detector does
+		unix.Exit(0) // no other code may run, nor delay the exit as the race detector does
 	}
 }
 
-// enter is the whole life of a jail. It runs on the process's first thread:
-// the walls are that thread's, and what it starts has them.
+// enter runs the whole life of a jail. It runs on the process's first thread: the restrictions
+// belong to that thread, and the processes that it starts inherit them.
 func enter() {
 	word := os.NewFile(wordFD, "word")
 	w := runJail()
 	if data, err := json.Marshal(w); err == nil {
-		_, _ = word.Write(append(data, '\n')) // nobody else could be told
+		_, _ = word.Write(append(data, '\n')) // there is no other way to report
 	}
 }
 
@@ -69,9 +69,9 @@ func runJail() ExitReport {
 	return runConfined(s)
 }
 
-// enterGroups enters control groups before anything is started: the calling thread
-// does, and all that it starts. Where one cannot be entered, what it would bound
-// is looked at all the same.
+// enterGroups enters control groups before any process is started: the calling thread enters, with
+// all processes that it will start. If one cannot be entered, its limits are still watched from
+// outside.
 func enterGroups(groups int) {
 	for fd := joinFD; fd < joinFD+groups; fd++ {
 		_, _ = unix.Write(fd, []byte("0"))
@@ -79,8 +79,7 @@ func enterGroups(groups int) {
 	}
 }
 
-// setUpNamespaces makes the namespaces that this process is the first of a place to
-// live in.
+// setUpNamespaces sets up the namespaces of which this process is the first.
 func setUpNamespaces(s Spec) error {
 	if os.Getpid() != 1 {
 		return errors.New("not the first process of a namespace")
@@ -99,8 +98,8 @@ func setUpNamespaces(s Spec) error {
 	return buildView(s)
 }
 
-// runConfined runs the command behind every wall, and waits for its end. In
-// namespaces the end of this process, soon after, ends all other processes.
+// runConfined runs the command with all restrictions, and waits for its end. In namespaces the end
+// of this process, soon after, ends all other processes.
 func runConfined(s Spec) ExitReport {
 	if err := ignoreSignals(s.Kind); err != nil {
 		return ExitReport{Error: err.Error()}
@@ -127,13 +126,13 @@ func runConfined(s Spec) ExitReport {
 	return reap(pid)
 }
 
-// ignoreSignals lets no signal end this process that one in the jail sends. From the
-// first of a namespace the kernel keeps all for which it has no handler, and so
-// it is given none: to tell the runtime of each signal takes two changes of
-// thread, which are most of what a jail would do.
+// ignoreSignals protects this process from signals that are sent inside the jail. For the first
+// process of a namespace, the kernel drops all signals without a handler, so the handlers are
+// removed: disabling each signal through the runtime takes two thread switches, which would be
+// most of a jail's work.
 func ignoreSignals(k Kind) error {
 	if k != Spaces {
-		signal.Notify(make(chan os.Signal, 1)) // nothing is ever received
+		signal.Notify(make(chan os.Signal, 1)) // never received from
 		return nil
 	}
 	const last = 64
@@ -149,8 +148,7 @@ func ignoreSignals(k Kind) error {
 	return nil
 }
 
-// reap waits for every process that falls to this one until the command has
-// ended.
+// reap waits for every process that this one inherits until the command has ended.
 func reap(command int) ExitReport {
 	for {
 		var status unix.WaitStatus
@@ -168,7 +166,7 @@ func reap(command int) ExitReport {
 	}
 }
 
-// program finds the command's program as its own PATH says, inside.
+// program looks up the command's program in its own PATH, inside of the jail.
 func program(s Spec) (string, error) {
 	name := s.Args[0]
 	if strings.Contains(name, "/") {

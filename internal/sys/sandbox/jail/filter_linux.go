@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where the parts of struct seccomp_data are: the low half of each argument,
-// on machines that store it first.
+// Offsets in struct seccomp_data: the low half of each argument, on little-endian machines.
 const (
 	offNr   = 0
 	offArch = 4
@@ -19,11 +18,11 @@ const (
 
 func lowArg(n int) uint32 { return uint32(offArgs + 8*n) }
 
-// spaceFlags are the flags of clone and unshare that make namespaces.
+// spaceFlags are the flags of clone and unshare that create namespaces.
 const spaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 
-// code is a program of the kernel's packet filter that is being written.
+// code is an unfinished BPF program.
 type code []unix.SockFilter
 
 func (c *code) op(op uint16, k uint32) { c.jump(op, k, 0, 0) }
@@ -37,13 +36,13 @@ func (c *code) answer(is uint32) { c.op(unix.BPF_RET|unix.BPF_K, is) }
 
 func deny(errno unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(errno) }
 
-// on answers when the loaded word is k.
+// on returns the verdict if the loaded word is k.
 func (c *code) on(k, is uint32) {
 	c.jump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, k, 0, 1)
 	c.answer(is)
 }
 
-// onCall runs body when the loaded call is nr; body must end with an answer.
+// onCall runs body if the loaded call is nr; body must end with a verdict.
 func (c *code) onCall(nr uint32, body func(*code)) {
 	var b code
 	body(&b)
@@ -51,10 +50,9 @@ func (c *code) onCall(nr uint32, body func(*code)) {
 	*c = append(*c, b...)
 }
 
-// Filter returns the program that judges every system call in a jail:
-// forbidden ones fail, those of another machine's or x32's numbering kill.
-// Without sockets none can be made but connected pairs, and no other process
-// can be changed.
+// Filter returns the program that judges every system call in a jail: forbidden calls fail, and
+// calls with the numbering of another architecture or x32 kill. Without sockets only connected
+// pairs can be created, and no other process can be changed.
 func Filter(sockets bool) ([]unix.SockFilter, error) {
 	if auditArch == 0 {
 		return nil, fmt.Errorf("no filter for system calls on %s", runtime.GOARCH)
@@ -84,7 +82,7 @@ func Filter(sockets bool) ([]unix.SockFilter, error) {
 	}
 	c.onCall(unix.SYS_IOCTL, func(c *code) {
 		c.load(lowArg(1))
-		c.on(unix.TIOCSTI, deny(unix.EPERM)) // types into the terminal
+		c.on(unix.TIOCSTI, deny(unix.EPERM)) // it types into the terminal
 		c.on(unix.TIOCLINUX, deny(unix.EPERM))
 		c.answer(unix.SECCOMP_RET_ALLOW)
 	})
@@ -101,8 +99,8 @@ func Filter(sockets bool) ([]unix.SockFilter, error) {
 	return *c, nil
 }
 
-// spareOthers refuses calls that change another process of the same user than
-// the calling one. In namespaces there is none.
+// spareOthers refuses calls that change another process of the same user. In namespaces there is
+// none.
 func (c *code) spareOthers() {
 	for at, calls := range [][]uint32{
 		{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR},
@@ -118,7 +116,7 @@ func (c *code) spareOthers() {
 	}
 }
 
-// socket judges a call of socket by its family.
+// socket judges a call of socket by its address family.
 func (c *code) socket(any bool) {
 	if !any {
 		c.answer(deny(unix.EACCES))
@@ -135,12 +133,12 @@ func (c *code) socket(any bool) {
 	c.answer(deny(unix.EAFNOSUPPORT))
 }
 
-// forbiddenCalls returns the calls that nobody may make in a jail, whatever their
-// arguments. Most need a privilege that is not there; a kernel with a hole in
-// one of them should not be reached at all.
+// forbiddenCalls returns the calls that are forbidden in a jail, regardless of their arguments.
+// Most need a privilege that a jail does not have; a kernel with a bug in one of them should not
+// be reached at all.
 func forbiddenCalls() []uint32 {
 	return []uint32{
-		unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, // the keyrings are the host's
+		unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, // the keyrings belong to the host
 		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP, unix.SYS_PIDFD_GETFD,
 		unix.SYS_PROCESS_MADVISE, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES,
@@ -154,14 +152,13 @@ func forbiddenCalls() []uint32 {
 	}
 }
 
-// missingCalls returns the calls that a jail's kernel does not have. Libraries fall
-// back to older ones: clone3 hides its flags from a filter, and what io_uring
-// does no filter sees.
+// missingCalls returns the calls that seem unimplemented in a jail. Libraries fall back to older
+// ones: clone3 hides its flags from a filter, and the operations of io_uring bypass filters.
 func missingCalls() []uint32 {
 	return []uint32{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER}
 }
 
-// setFilter puts the calling thread, and all that it starts, under the filter.
+// setFilter applies the filter to the calling thread, and all processes that it starts.
 func setFilter(program []unix.SockFilter) error {
 	if len(program) == 0 {
 		return errors.New("no filter")
@@ -173,7 +170,7 @@ func setFilter(program []unix.SockFilter) error {
 	return nil
 }
 
-// Bytes returns a filter as the kernel, and so bubblewrap, reads it.
+// Bytes returns a filter in the form that the kernel, and so bubblewrap, reads.
 func Bytes(program []unix.SockFilter) []byte {
 	if len(program) == 0 {
 		return nil

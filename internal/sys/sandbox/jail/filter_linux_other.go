@@ -4,7 +4,7 @@ package jail
 
 import "golang.org/x/sys/unix"
 
-// No filter was tried on this kind of machine.
+// The filter was not tested on this architecture.
 const (
 	auditArch     = 0
 	x32Bit        = 0

@@ -15,9 +15,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// guard starts a jail that has no namespaces, from outside of its walls, and
-// owns all that it starts: who loses a parent falls to the guard, and when
-// the command has ended, or this process is told to end, they are all killed.
+// guard starts a jail without namespaces, from outside of its restrictions, and inherits all
+// orphaned processes: when the command has ended, or this process is told to end, they are all
+// killed.
 func guard(s Spec) ExitReport {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return ExitReport{Error: fmt.Sprintf("own what is started: %v", err)}
@@ -48,7 +48,7 @@ func guard(s Spec) ExitReport {
 	_ = unix.Kill(pid, unix.SIGKILL)
 	gone := killRest()
 	if s.Own != "" {
-		_ = os.RemoveAll(s.Own) // nothing is worth more than the word
+		_ = os.RemoveAll(s.Own) // the report is more important
 	}
 	if !gone {
 		word = ExitReport{Error: "some processes cannot be killed"}
@@ -56,9 +56,9 @@ func guard(s Spec) ExitReport {
 	return word
 }
 
-// startCell starts the process that will be behind the walls.
+// startCell starts the process that will be restricted.
 func startCell(s Spec, word *os.File) (int, error) {
-	s.Kind, s.Join = Landlock, 0 // it is born in the guard's groups
+	s.Kind, s.Join = Landlock, 0 // it starts in the guard's groups
 	spec, err := s.File()
 	if err != nil {
 		return 0, err
@@ -79,8 +79,8 @@ func readReport(r io.Reader) ExitReport {
 	return w
 }
 
-// killRest kills and waits until there is nobody left. One who is dead can only
-// be waited for when its last thread has ended, which takes a busy machine long.
+// killRest kills processes and waits until none is left. A dead process can only be waited for
+// after its last thread has ended, which takes long on a busy machine.
 func killRest() bool {
 	const patience = 20 * time.Second
 	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(time.Millisecond) { //nolint:forbidigo // waits for the kernel
@@ -94,13 +94,13 @@ func killRest() bool {
 				break
 			}
 		}
-		_ = gone // those that were forked meanwhile are seen in the next round
+		_ = gone // the next round finds processes that were forked meanwhile
 	}
 	return false
 }
 
-// BlockStart keeps a jail that is started with a Spec from beginning until it is let
-// go: it may be put into a control group before it starts anything.
+// BlockStart blocks a jail with this Spec until letGo is called, so that it can be put into a
+// control group before it starts any process.
 func BlockStart(spec *os.File) (letGo func(), err error) {
 	if err := hold(spec.Fd(), unix.F_SETLK, unix.F_WRLCK); err != nil {
 		return nil, fmt.Errorf("hold a jail: %w", err)
@@ -117,7 +117,7 @@ func hold(fd uintptr, how int, kind int16) error {
 	}
 }
 
-// File returns an open file, at its beginning, that holds the Spec.
+// File returns an open file with the Spec, at its beginning.
 func (s Spec) File() (*os.File, error) {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s Spec) File() (*os.File, error) {
 	return MemoryFile(data)
 }
 
-// MemoryFile returns an open file, at its beginning, that holds data.
+// MemoryFile returns an open file with data, at its beginning.
 func MemoryFile(data []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate("nexus", unix.MFD_CLOEXEC)
 	if err != nil {

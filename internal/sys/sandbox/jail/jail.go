@@ -1,17 +1,15 @@
-// Package jail is the inside of a sandbox: this program, started again by
-// itself in namespaces of its own, makes the view of the file system that it
-// was told, gives up every privilege, and runs one command as its child.
+// Package jail is the inside of a sandbox: this program, started again by itself in namespaces of
+// its own, builds the given view of the file system, drops all privileges, and runs one command as
+// its child.
 //
-// A program that imports this package becomes a jail when its one argument is
-// [Arg]: that is looked at while the program initialises, before the packages
-// that make its start slow, and in every test binary alike. What to do comes
-// as a [Spec] through file descriptor [SpecFD]; what came of it goes out as
-// one [ExitReport] through [wordFD].
+// A program that imports this package becomes a jail if its only argument is [Arg]: that is
+// checked while the program initializes, before the packages that make its start slow, and in
+// every test binary alike. The instructions are a [Spec] in file descriptor [SpecFD]; the result
+// is one [ExitReport] to [wordFD].
 //
-// The first process of the namespaces stays outside of the walls that it
-// builds for its child (they are the calling thread's), but has nothing that
-// the child could take over: it cannot be traced, and its memory cannot be
-// opened. Its end is the end of every process in the jail.
+// The first process of the namespaces is not subject to the restrictions of its child (which
+// belong to the calling thread), but has nothing that the child could take over: it cannot be
+// traced, and its memory cannot be opened. Its end is the end of every process in the jail.
 package jail
 
 import (
@@ -20,95 +18,94 @@ import (
 	"time"
 )
 
-// Arg is the only argument of a program that is to be a jail.
+// Arg is the only argument of a program that is started as a jail.
 const Arg = "__jail"
 
 // File descriptors of a jail.
 const (
-	SpecFD = 3 // a Spec in JSON, then its end; while another process has it locked the jail waits
-	wordFD = 4 // takes a Word
-	doorFD = 5 // takes the sockets of the proxy and the other ports, where the Spec has a Door
-	joinFD = 6 // and on: the doors of control groups, as many as the Spec says
+	SpecFD = 3 // a Spec in JSON until the end of the file; the jail waits while another process has it locked
+	wordFD = 4 // receives an ExitReport
+	doorFD = 5 // receives the sockets of the proxy and the other ports, if the Spec has a Door
+	joinFD = 6 // first of the files for entering control groups, as many as the Spec has
 )
 
-// ProxyPort is where a command with a way out finds its proxy, on the loopback
-// of its own. No system gives this port away by itself.
+// ProxyPort is the port of the proxy on the command's own loopback. Systems never assign this port
+// automatically.
 const ProxyPort = 61080
 
-// Home is the private home in a jail with a view of its own.
+// Home is the private home in a jail with its own view.
 const Home = "/tmp/home"
 
-// MountMode a path is shown.
+// MountMode is the way in which a path is shown.
 type MountMode string
 
-// The ways to show a path.
+// The modes of mounts.
 const (
 	Show  MountMode = "show"  // read-only
 	Bind  MountMode = "bind"  // writable
 	Link  MountMode = "link"  // a symbolic link to From
 	Copy  MountMode = "copy"  // a copy of a small file
-	Tmpfs MountMode = "tmpfs" // empty, writable, Size bytes at most
-	Layer MountMode = "layer" // as it is, and what is written goes to Over/upper
-	Cover MountMode = "cover" // there, and nobody may open or change it
+	Tmpfs MountMode = "tmpfs" // empty, writable, limited to Size bytes
+	Layer MountMode = "layer" // the original, with writes going to Over/upper
+	Cover MountMode = "cover" // exists, but cannot be opened or changed
 )
 
-// Mount is one path of the view. A Show or Copy of what is not there is left
-// out.
+// Mount is one path of the view. A Show or Copy of a missing path is skipped.
 type Mount struct {
 	How  MountMode `json:"how"`
 	Path string    `json:"path"`           // inside; clean and absolute
-	From string    `json:"from,omitempty"` // outside, or what a link says; empty means Path
+	From string    `json:"from,omitempty"` // outside, or the target of a link; empty means Path
 	Size int64     `json:"size,omitempty"`
-	Over string    `json:"over,omitempty"` // directory outside, with an upper and a work in it
-	// Inner is a path below another that may hold links made by those who
-	// are to be confined: none is followed.
+	Over string    `json:"over,omitempty"` // directory outside, with the directories upper and work
+	// Inner marks a path below another that may contain links made by confined processes: no link
+	// is followed.
 	Inner bool `json:"inner,omitempty"`
 }
 
-// Limits bound what a jail uses. Zero means no limit.
+// Limits are the limits of a jail. Zero means none.
 type Limits struct {
-	Memory    int64 `json:"memory,omitempty"`    // bytes of all processes together; watched, so a moment late
-	Processes int   `json:"processes,omitempty"` // and threads
-	// CPU is the processors' time of all processes together, those that have
-	// ended included; watched, so a moment late.
+	Memory    int64 `json:"memory,omitempty"`    // bytes of all processes together; watched, so enforced with a delay
+	Processes int   `json:"processes,omitempty"` // processes and threads
+	// CPU is the processor time of all processes together, including ended ones; watched, so
+	// enforced with a delay.
 	CPU       time.Duration `json:"cpu,omitempty"`
 	FileSize  int64         `json:"file_size,omitempty"`  // bytes of each file
 	OpenFiles int           `json:"open_files,omitempty"` // of each process
-	Disk      int64         `json:"disk,omitempty"`       // bytes it adds to the disk; watched, so a moment late
+	Disk      int64         `json:"disk,omitempty"`       // bytes it adds to the disk; watched, so enforced with a delay
 	Tmp       int64         `json:"tmp,omitempty"`        // bytes of each private directory in memory, such as /tmp
 }
 
-// Kind is the kind of walls.
+// Kind is the kind of confinement.
 type Kind string
 
-// The kinds.
+// The kinds of confinement.
 const (
 	Spaces   Kind = "spaces"   // namespaces, Landlock and a filter
-	Guard    Kind = "guard"    // owns a Landlock cell and all it starts
-	Landlock Kind = "landlock" // Landlock and a filter that knows no sockets
-	Door     Kind = "door"     // none: it is inside of a box already, and opens its way out
+	Guard    Kind = "guard"    // owns a Landlock process and all its descendants
+	Landlock Kind = "landlock" // Landlock and a filter without sockets
+	Door     Kind = "door"     // none: inside of another box, only opens the sockets
 )
 
-// Spec says what to run, and in what.
+// Spec describes a command and its confinement.
 type Spec struct {
 	Kind     Kind     `json:"kind"`
 	Args     []string `json:"args"`
 	Dir      string   `json:"dir"`
 	Env      []string `json:"env"`
-	Mounts   []Mount  `json:"mounts"`   // outer ones first
-	Writable []string `json:"writable"` // directories that Landlock lets it write
-	Readable []string `json:"readable"` // paths that Landlock shows, where it is the only wall
+	Mounts   []Mount  `json:"mounts"`   // outer ones before inner ones
+	Writable []string `json:"writable"` // directories that Landlock allows it to write
+	Readable []string `json:"readable"` // paths that Landlock allows it to read, without namespaces
 	Limits   Limits   `json:"limits"`
 	Own      string   `json:"own,omitempty"`   // directory that a guard removes at the end
-	Door     bool     `json:"door,omitempty"`  // there is a way out, through a proxy
-	Local    []int    `json:"local,omitempty"` // further ports of its loopback that are served outside
-	Join     int      `json:"join,omitempty"`  // how many control groups it enters
+	Door     bool     `json:"door,omitempty"`  // network access through a proxy
+	Local    []int    `json:"local,omitempty"` // further ports of its loopback that are served from outside
+	Join     int      `json:"join,omitempty"`  // number of control groups to enter
 }
 
-// ExitReport is what a jail says at its end.
+// ExitReport is the result of a jail.
 type ExitReport struct {
 	Exit    *int   `json:"exit,omitempty"`    // of the command: 128+n after signal n
-	Missing bool   `json:"missing,omitempty"` // there is no such program
+	Missing bool   `json:"missing,omitempty"` // the program does not exist
 	Error   string `json:"error,omitempty"`   // why the command was not started
 }
 

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights of Landlock, by what a path is for.
+// Sets of Landlock rights, by the purpose of a path.
 const (
 	seeRights   = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	writeRights = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_REFER |
 		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
 		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
 		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SYM
-	deviceRights = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK // nobody has them
+	deviceRights = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK // never granted
 	ioctlRight   = unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	fileRights   = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
 		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | ioctlRight
@@ -49,13 +49,13 @@ func handled(abi int) unix.LandlockRulesetAttr {
 	return a
 }
 
-// rules is a set of Landlock rules that is being written.
+// rules is an unfinished Landlock ruleset.
 type rules struct {
 	fd   int
 	know uint64 // the rights that are handled
 }
 
-// newRules begins a set of rules. With net no TCP port may be used.
+// newRules starts a ruleset. With net no TCP port may be used.
 func newRules(net bool) (*rules, error) {
 	abi := ABI()
 	if abi < 1 {
@@ -79,7 +79,7 @@ func newRules(net bool) (*rules, error) {
 	return &rules{fd: int(fd), know: a.Handled_access_fs}, nil
 }
 
-// allow gives rights below a path; one that is not there needs none.
+// allow grants rights below a path; a missing path is skipped.
 func (r *rules) allow(path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.EACCES) {
@@ -104,7 +104,7 @@ func (r *rules) allow(path string, rights uint64) error {
 	return nil
 }
 
-// enforce puts the calling thread, and all that it starts, under the rules.
+// enforce applies the rules to the calling thread, and all processes that it starts.
 func (r *rules) enforce() error {
 	defer func() { _ = unix.Close(r.fd) }()
 	if _, _, e := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); e != 0 {
@@ -113,9 +113,9 @@ func (r *rules) enforce() error {
 	return nil
 }
 
-// restrictPaths puts the calling thread under Landlock: everything may be seen and run
-// that is shown, and written only what the command was given. The kernel does
-// not need it where the mounts say the same; it is a second wall.
+// restrictPaths applies Landlock to the calling thread: all visible paths may be read and
+// executed, and only the command's own directories written. If the mounts have the same effect,
+// this is a second line of defense.
 func restrictPaths(s Spec) error {
 	only := s.Kind == Landlock
 	r, err := newRules(only)
@@ -146,5 +146,5 @@ func restrictPaths(s Spec) error {
 	return r.enforce()
 }
 
-// devices returns the devices that a command may use.
+// devices returns the permitted devices.
 func devices() []string { return []string{"null", "zero", "full", "random", "urandom", "tty"} }

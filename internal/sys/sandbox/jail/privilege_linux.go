@@ -11,18 +11,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// RequiredCapabilities returns the capabilities that a jail begins with, in the user
-// namespace that it is the first of.
+// RequiredCapabilities returns the capabilities with which a jail starts, in its own user
+// namespace.
 func RequiredCapabilities() []uintptr {
 	return []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP}
 }
 
-// dropPrivileges takes everything from the calling thread that the command must not
-// have, and checks that it is gone.
+// dropPrivileges drops all privileges of the calling thread that the command must not have, and
+// checks that they are gone.
 func dropPrivileges(s Spec) error {
 	limits := s.Limits.Kernel()
 	if s.Kind == Landlock {
-		delete(limits, unix.RLIMIT_NPROC) // it would count all that the user runs
+		delete(limits, unix.RLIMIT_NPROC) // it would count all processes of the user
 	}
 	if err := proc.Bound(0, limits); err != nil {
 		return err
@@ -46,9 +46,9 @@ func dropPrivileges(s Spec) error {
 	return setFilter(program)
 }
 
-// Kernel returns the limits that the kernel keeps for each process. The number
-// of processes is counted in the jail's own user namespace, but not for the
-// machine's root, whom the jail's highest process number bounds instead.
+// Kernel returns the limits that the kernel enforces for each process. The number of processes is
+// counted in the jail's own user namespace, but not for the machine's root, for whom the jail's
+// highest process number is the limit instead.
 func (l Limits) Kernel() map[int]uint64 {
 	limits := map[int]uint64{unix.RLIMIT_CORE: 0}
 	if l.FileSize > 0 {
@@ -63,14 +63,13 @@ func (l Limits) Kernel() map[int]uint64 {
 	return limits
 }
 
-// dropAll gives up every capability of the calling thread, for good. Who is
-// not able to give up the bounding set gains nothing from it without new
-// privileges.
+// dropAll permanently drops every capability of the calling thread. Without the permission to drop
+// the bounding set, that set has no use without new privileges.
 func dropAll(able bool) error {
 	last := uintptr(0)
 	for ; able; last++ {
 		if _, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, last, 0, 0, 0); err != nil {
-			break // there is none with this number
+			break // no capability has this number
 		}
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, last, 0, 0, 0); err != nil {
 			return fmt.Errorf("drop capability %d: %w", last, err)
@@ -90,7 +89,7 @@ func dropAll(able bool) error {
 	return checkNone(last)
 }
 
-// checkNone looks whether the calling thread has any capability left.
+// checkNone returns an error if the calling thread has any capability left.
 func checkNone(last uintptr) error {
 	for c := range last {
 		if in, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); err != nil || in != 0 {
@@ -111,7 +110,7 @@ func checkNone(last uintptr) error {
 	return nil
 }
 
-// raiseLoopback makes the jail's own loopback usable.
+// raiseLoopback brings up the jail's own loopback.
 func raiseLoopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

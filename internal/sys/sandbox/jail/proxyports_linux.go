@@ -10,11 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openProxyPorts opens the port on the jail's own loopback where a command finds its
-// proxy, and further ports, and hands the sockets to who serves them, outside.
-// The message with them names the ports, since one that cannot be opened, such as
-// one that needs a privilege, is left out. Nobody inside keeps a socket, and
-// nothing else of the jail's network has an end elsewhere.
+// openProxyPorts opens the proxy's port on the jail's own loopback, and further ports, and sends
+// the sockets to the server outside. The message contains the port numbers, since ports that
+// cannot be opened, such as privileged ones, are left out. No process inside keeps a socket, and
+// the jail's network has no other connection to the outside.
 func openProxyPorts(local []int) error {
 	fd, err := listen(ProxyPort)
 	if err != nil {
@@ -50,8 +49,8 @@ func listen(port int) (fd int, err error) {
 	return fd, nil
 }
 
-// execBehindProxy opens the way out of a box that another program made, and becomes the
-// command. It returns only when it could not.
+// execBehindProxy opens the ports in a box of another program, and executes the command. It
+// returns only on failure.
 func execBehindProxy(s Spec) ExitReport {
 	if err := openProxyPorts(s.Local); err != nil {
 		return ExitReport{Error: err.Error()}

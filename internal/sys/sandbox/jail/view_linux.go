@@ -11,22 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stage is the directory of the host over which the view is built, in this
-// process's own namespace of mounts. Nothing there is touched.
+// stage is the host's directory over which the view is mounted, in this process's own mount
+// namespace. Files there are not changed.
 const stage = "/tmp"
 
-// smallTmpfs bounds directories that only hold the points of other mounts.
+// smallTmpfs is the size limit of directories with only mount points.
 const smallTmpfs = 16 << 20
 
-// A source is a copy of a part of the host's tree, not yet anywhere.
+// source is a detached copy of a part of the host's tree.
 type source struct {
-	fd  int // of the copy; -1 where the mount has none or is left out
+	fd  int // of the copy; -1 if the mount has none or is left out
 	dir bool
-	out bool // is left out
+	out bool // it is left out
 	was int  // O_PATH of the original, for mounts inside of it; -1 for none
 }
 
-// buildView makes the view that the command will have, and moves into it.
+// buildView builds the command's view, and makes it the root.
 func buildView(s Spec) error {
 	if err := unix.Mount("", "/", "", unix.MS_SLAVE|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
@@ -69,7 +69,7 @@ func buildView(s Spec) error {
 	return setAttr(unix.AT_FDCWD, "/", unix.MOUNT_ATTR_RDONLY, 0)
 }
 
-// devMounts returns the mounts with those of /dev before them.
+// devMounts returns the mounts preceded by those of /dev.
 func devMounts(mounts []Mount, size int64) []Mount {
 	var all []Mount
 	for _, d := range devices() {
@@ -83,7 +83,7 @@ func devMounts(mounts []Mount, size int64) []Mount {
 	return append(append(all, Mount{How: Tmpfs, Path: "/dev/shm", Size: size}), mounts...)
 }
 
-// cloneSources takes copies of all that is shown while the host's tree is in sight.
+// cloneSources opens copies of all shown paths while the host's tree is visible.
 func cloneSources(mounts []Mount) ([]source, map[string][]byte, error) {
 	sources, copies := make([]source, len(mounts)), map[string][]byte{}
 	for i, m := range mounts {
@@ -115,8 +115,8 @@ func cloneSources(mounts []Mount) ([]source, map[string][]byte, error) {
 	return sources, copies, nil
 }
 
-// cloneSource copies one part of the host's tree. What lies inside of a part that
-// others may have written is looked up in there, without following links.
+// cloneSource copies one part of the host's tree. Paths inside of a part that others may have
+// written are looked up in that part, without following links.
 func cloneSource(m Mount, from string, before []Mount, sources []source) (source, error) {
 	dir, how := unix.AT_FDCWD, unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
 	if m.Inner {
@@ -151,8 +151,8 @@ func cloneSource(m Mount, from string, before []Mount, sources []source) (source
 	return source{fd: fd, was: was, dir: st.Mode&unix.S_IFMT == unix.S_IFDIR}, setAttr(fd, "", attr, unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
 }
 
-// mountLayer mounts an overlay over a part of the host's tree, which so stays as it
-// is. What lies inside of it is looked up in what is below.
+// mountLayer mounts an overlay over a part of the host's tree, which is not changed. Paths inside
+// of it are looked up in the lower layer.
 func mountLayer(m Mount, from string) (source, error) {
 	was, err := unix.Open(from, unix.O_PATH|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -180,8 +180,8 @@ func mountLayer(m Mount, from string) (source, error) {
 	return source{fd: fd, was: was, dir: true}, nil
 }
 
-// placeMount puts one mount into the view, whose root is the working directory. No
-// link in it leads out of it while it is made, whoever made the link.
+// placeMount adds one mount to the view, whose root is the working directory. No link in the view
+// can lead out of it meanwhile.
 func placeMount(root *os.Root, m Mount, from source, data []byte) error {
 	if from.out {
 		return nil
@@ -199,7 +199,7 @@ func placeMount(root *os.Root, m Mount, from source, data []byte) error {
 	case m.How == Link:
 		return root.Symlink(m.From, path)
 	case m.How == Copy:
-		return root.WriteFile(path, data, 0o444) // in the view's own root
+		return root.WriteFile(path, data, 0o444) // within the view's own root
 	case m.How == Tmpfs:
 		if err := root.MkdirAll(path, 0o755); err != nil {
 			return err
@@ -211,7 +211,7 @@ func placeMount(root *os.Root, m Mount, from source, data []byte) error {
 			return err
 		}
 	default:
-		f, err := root.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o444) // never one that is there
+		f, err := root.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o444) // never an existing file
 		if err == nil {
 			err = f.Close()
 		}
@@ -229,15 +229,14 @@ func placeMount(root *os.Root, m Mount, from source, data []byte) error {
 	return unix.MoveMount(from.fd, "", to, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 }
 
-// lids are what covers a file and a directory: nobody may open them, for
-// nobody in the jail has a capability, and nobody may change that.
+// Lids are a file and a directory that cover others: they cannot be opened without a capability,
+// which no process in the jail has, and their permissions cannot be changed.
 const (
 	fileLid = ".hidden-file"
 	dirLid  = ".hidden-directory"
 )
 
-// coverPath puts a lid on what is at a path of the view; what is not there needs
-// none.
+// coverPath mounts a lid on a path of the view; a missing path is skipped.
 func coverPath(root *os.Root, path string) error {
 	to, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
 		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
@@ -276,9 +275,9 @@ func coverPath(root *os.Root, path string) error {
 	return unix.MoveMount(fd, "", to, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 }
 
-// procMount shows the processes of the jail. It is read-only, for to the
-// machine's root some of what is in there is writable with no capability at
-// all. The highest process number bounds how many there may be.
+// procMount mounts the processes of the jail. The mount is read-only, because for the machine's
+// root some files in it are writable even without capabilities. The highest process number limits
+// the number of processes.
 func procMount(root *os.Root, l Limits) error {
 	for _, d := range []string{"proc", "run", "dev/pts"} {
 		if err := root.MkdirAll(d, 0o755); err != nil {
@@ -289,7 +288,7 @@ func procMount(root *os.Root, l Limits) error {
 		return fmt.Errorf("show /proc: %w", err)
 	}
 	if l.Processes > 0 && ownPIDs() {
-		_ = os.WriteFile("proc/sys/kernel/pid_max", strconv.AppendInt(nil, int64(reservedPIDs+l.Processes), 10), 0) // others bound them too
+		_ = os.WriteFile("proc/sys/kernel/pid_max", strconv.AppendInt(nil, int64(reservedPIDs+l.Processes), 10), 0) // other limits apply, too
 	}
 	if err := setAttr(unix.AT_FDCWD, "proc", unix.MOUNT_ATTR_RDONLY, 0); err != nil {
 		return err
@@ -301,8 +300,8 @@ func procMount(root *os.Root, l Limits) error {
 	return nil
 }
 
-// reservedPIDs is how many numbers the kernel does not give out again when it
-// begins again.
+// reservedPIDs is the number of low process numbers that the kernel does not reuse after a
+// wrap-around.
 const reservedPIDs = 300
 
 func tmpfs(path, options string, size int64) error {
@@ -322,8 +321,8 @@ func setAttr(dir int, path string, set uint64, flags uint) error {
 	return nil
 }
 
-// ownPIDs reports whether each namespace has a highest process number of its
-// own, as since Linux 6.14. Before, there is only the host's.
+// ownPIDs reports whether each namespace has its own highest process number, as since Linux 6.14.
+// Before, there is only the host's.
 func ownPIDs() bool {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Call makes a system call and says what the kernel answered.
+// Call makes a system call and returns the kernel's error.
 type Call func() unix.Errno
 
 func call(nr uintptr, args ...uintptr) Call {
@@ -23,8 +23,8 @@ func call(nr uintptr, args ...uintptr) Call {
 }
 
 const (
-	bad = ^uintptr(0)      // an address that is nobody's
-	low = uintptr(1 << 12) // likewise
+	bad = ^uintptr(0)      // invalid address
+	low = uintptr(1 << 12) // also invalid
 )
 
 func socket(family, kind, protocol int) Call {
@@ -39,11 +39,11 @@ func socket(family, kind, protocol int) Call {
 	}
 }
 
-// Forbidden returns the calls that no command in a sandbox may make.
+// Forbidden returns the calls that are forbidden in a sandbox.
 func Forbidden() map[string]Call {
 	self := uintptr(os.Getpid())
 	return map[string]Call{
-		"keyctl":            call(unix.SYS_KEYCTL, unix.KEYCTL_GET_KEYRING_ID, ^uintptr(2), 0), // the session's
+		"keyctl":            call(unix.SYS_KEYCTL, unix.KEYCTL_GET_KEYRING_ID, ^uintptr(2), 0), // the session keyring
 		"add_key":           call(unix.SYS_ADD_KEY, bad, bad, 0, 0, 0),
 		"request_key":       call(unix.SYS_REQUEST_KEY, bad, bad, 0, 0),
 		"bpf":               call(unix.SYS_BPF, 5, bad, 64),
@@ -134,20 +134,19 @@ func unshare(flags uintptr) Call {
 	return func() unix.Errno {
 		runtime.LockOSThread() // the thread ends with the process
 		_, _, e := unix.RawSyscall(unix.SYS_UNSHARE, flags, 0, 0)
-		if e == unix.EINVAL { // of a process with threads: the kernel looked at it
+		if e == unix.EINVAL { // the process has threads: the kernel checked the arguments
 			return 0
 		}
 		return e
 	}
 }
 
-// clone asks for a process with flags that contradict each other, so that
-// none is made.
+// clone calls clone with contradictory flags, so that no process is created.
 func clone(flags uintptr) Call {
 	return call(unix.SYS_CLONE, flags|unix.CLONE_FS|unix.CLONE_THREAD, low, 0, 0, 0)
 }
 
-// Main makes a call when the arguments say so, and returns the exit code.
+// Main makes a call if the arguments ask for one, and returns the exit code.
 func Main(args []string, out io.Writer) (code int, mine bool) {
 	if len(args) != 3 || args[1] != Arg {
 		return 0, false

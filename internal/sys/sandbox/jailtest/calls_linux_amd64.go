@@ -2,12 +2,12 @@ package jailtest
 
 import "golang.org/x/sys/unix"
 
-// foreign returns calls of other numberings. Who makes one is killed.
+// foreign returns calls with other numberings. They kill the calling process.
 func foreign() map[string]Call {
 	return map[string]Call{
 		"x32 getpid": func() unix.Errno {
 			_, _, e := unix.RawSyscall(0x40000000|unix.SYS_GETPID, 0, 0, 0)
-			if e == unix.ENOSYS { // the kernel looked at it
+			if e == unix.ENOSYS { // the kernel handled it
 				return 0
 			}
 			return e

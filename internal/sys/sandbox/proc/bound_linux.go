@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bound sets the limits that the kernel keeps for each process, of a process
-// that has started nothing yet. Those who are limited cannot raise them.
+// Bound sets the kernel's per-process limits of a process that has not started another one yet.
+// The process cannot raise them.
 func Bound(pid int, limits map[int]uint64) error {
 	for what, most := range limits {
 		var have unix.Rlimit

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Free returns how many bytes a user may still write on the disk of a
-// directory, 0 where unknown: what the kernel keeps back for root is not free.
+// Free returns the bytes that a user may still write on the disk of a directory, 0 if unknown: the
+// part reserved for root does not count.
 func Free(dir string) int64 {
 	var s unix.Statfs_t
 	if unix.Statfs(dir, &s) != nil {
@@ -20,9 +20,8 @@ func Free(dir string) int64 {
 	return int64(s.Bavail) * s.Bsize
 }
 
-// Written returns the bytes on disk of what was changed below dir since then,
-// or a sum over limit as soon as it is over. A file's time of change is the
-// kernel's, and nobody sets it back.
+// Written returns the bytes on disk of the files below dir that were changed since a time, and
+// stops early once the sum exceeds limit. The change time is the kernel's and cannot be set back.
 func Written(dir string, since time.Time, limit int64) (sum int64) {
 	since = since.Add(-time.Second) // the kernel's clock is coarse
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -34,7 +33,7 @@ func Written(dir string, since time.Time, limit int64) (sum int64) {
 			return nil //nolint:nilerr // as above
 		}
 		if s, ok := info.Sys().(*syscall.Stat_t); ok && time.Unix(s.Ctim.Unix()).After(since) {
-			sum += s.Blocks * 512 // the kernel's unit, whatever the disk's; a file with holes takes only what it holds
+			sum += s.Blocks * 512 // the kernel's unit for all disks; holes in a file do not count
 		}
 		if sum > limit {
 			return fs.SkipAll
@@ -44,7 +43,7 @@ func Written(dir string, since time.Time, limit int64) (sum int64) {
 	return sum
 }
 
-// MachineMemory returns the machine's memory in bytes, 0 where unknown.
+// MachineMemory returns the machine's memory in bytes, 0 if unknown.
 func MachineMemory() int64 {
 	data, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

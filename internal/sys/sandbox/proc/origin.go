@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// OwnPrefix returns how the names of this process's things of a kind begin: with
-// the kind, the namespace that its number is of, its number, and when it was
-// started.
+// OwnPrefix returns the prefix of names for this process's resources of a kind: the kind, the
+// process namespace, the process number, and the start time.
 func OwnPrefix(kind string) (string, error) {
 	link, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
@@ -19,8 +18,8 @@ func OwnPrefix(kind string) (string, error) {
 	return fmt.Sprintf("%s%s-%d-%s-", kind, strings.Trim(link, "pid:[]"), os.Getpid(), started(os.Getpid())), nil
 }
 
-// IsOrphan reports whether the one who made the thing of that name is dead.
-// Whether those of another namespace are cannot be seen here: false.
+// IsOrphan reports whether the process that created a resource of that name is dead. For processes
+// of another namespace that is unknown, and the result false.
 func IsOrphan(kind, name string) bool {
 	mine, err := OwnPrefix(kind)
 	if err != nil {
@@ -37,29 +36,27 @@ func IsOrphan(kind, name string) bool {
 	return ok && err == nil && started(n) != start
 }
 
-// OwnTemp makes a directory for temporary files of a kind. Whoever calls it
-// removes it.
+// OwnTemp creates a directory for temporary files of a kind. The caller must remove it.
 func OwnTemp(kind string) (string, error) {
 	prefix, err := OwnPrefix(kind)
 	if err != nil {
-		prefix = kind // nobody can tell whose it was, and nobody removes it
+		prefix = kind // the owner will be unknown, so nobody else removes it
 	}
 	return os.MkdirTemp("", prefix)
 }
 
-// SweepTemp removes the directories of a kind that were made with [OwnTemp] by
-// processes which are dead.
+// SweepTemp removes the directories of a kind that dead processes created with [OwnTemp].
 func SweepTemp(kind string) {
 	all, _ := filepath.Glob(filepath.Join(os.TempDir(), kind+"*"))
 	for _, dir := range all {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() && IsOrphan(kind, filepath.Base(dir)) {
-			_ = os.RemoveAll(dir) // another user's stays
+			_ = os.RemoveAll(dir) // fails for those of other users
 		}
 	}
 }
 
-// started is when a process was started, as the kernel counts, empty for one
-// that is not there.
+// started returns the start time of a process in the kernel's units, or "" if there is no such
+// process.
 func started(pid int) string {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Available returns the bytes of the machine's memory that can still be used, 0
-// where unknown.
+// Available returns the machine's available memory in bytes, 0 if unknown.
 func Available() int64 {
 	data, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -16,8 +15,8 @@ func Available() int64 {
 	return 1024 * field(data, "\nMemAvailable:")
 }
 
-// Owned returns what the processes of an owner use, by the rest of their marks up
-// to the next slash, such as the attempt of a run.
+// Owned returns the usage of an owner's processes, by the rest of their marks up to the next
+// slash, such as the attempt of a run.
 func Owned(owner string) map[string]Usage {
 	all := map[string]Usage{}
 	for _, p := range processes(0) {
@@ -38,7 +37,7 @@ func Owned(owner string) map[string]Usage {
 	return all
 }
 
-// One returns what a process uses, without its descendants.
+// One returns the usage of a process without its descendants.
 func One(pid int) (u Usage, ok bool) {
 	if _, ok := readProcess(pid); !ok {
 		return u, false

@@ -1,27 +1,27 @@
-// Package proc finds, watches and kills the processes that a command started,
-// also those that tried to detach from it.
+// Package proc finds, measures and kills the processes that a command started, including those
+// that tried to detach from it.
 package proc
 
 import "time"
 
-// Mark is the environment variable that every process in a box carries. It
-// is how [Sweep] finds what a dead run left.
+// Mark is the environment variable that every process in a box has. [Sweep] finds the remaining
+// processes of a dead run by it.
 const Mark = "NEXUS_MARK"
 
-// Grace is the longest that anybody waits for the dead.
+// Grace limits the wait for dead processes.
 const Grace = 2 * time.Second
 
-// Usage is what some processes use together.
+// Usage is the resource usage of a group of processes.
 type Usage struct {
-	Memory  int64         `json:"memory"` // bytes that are theirs alone or shared among them
+	Memory  int64         `json:"memory"` // bytes that are private or shared among them
 	Threads int           `json:"threads"`
-	CPU     time.Duration `json:"cpu"` // that they used, with those of them that have ended; zero where nobody asked
+	CPU     time.Duration `json:"cpu"` // including that of their ended processes; zero if not measured
 
-	Processes int `json:"processes"` // only of [Owned] and [One], as Files
-	Files     int `json:"files"`     // open ones
+	Processes int `json:"processes"` // only set by [Owned] and [One], like Files
+	Files     int `json:"files"`     // open files
 }
 
-// Add adds what others use.
+// Add adds the usage of other processes.
 func (u *Usage) Add(v Usage) {
 	u.Memory += v.Memory
 	u.Threads += v.Threads

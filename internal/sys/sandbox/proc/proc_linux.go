@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OwnSession starts a process in a session of its own, to die with the thread
+// OwnSession returns the attributes of a process with its own session, which dies with the thread
 // that started it.
 func OwnSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
@@ -34,13 +34,12 @@ func KillGroup(p *os.Process) {
 	_ = p.Kill()
 }
 
-// Init is the first process of a box: when it is gone, the kernel has
-// killed every other process of the box.
+// Init is the first process of a box: when it has ended, the kernel has killed every other process
+// of the box.
 type Init int // a pidfd, -1 for none
 
-// OpenInit returns the box's first process, unless its number means another
-// process than the one in that namespace, or one in this process's own: that
-// is in no box, and may be the machine's first.
+// OpenInit returns the box's first process, unless its number belongs to a process outside of that
+// namespace, or to one in this process's own: that is in no box, and may be the machine's first.
 func OpenInit(pid int, namespace uint64) Init {
 	if pid <= 0 {
 		return -1
@@ -58,14 +57,14 @@ func OpenInit(pid int, namespace uint64) Init {
 	return Init(fd)
 }
 
-// Kill kills the process, which may be gone already.
+// Kill kills the process, which may already have ended.
 func (i Init) Kill() {
 	if i >= 0 {
 		_ = unix.PidfdSendSignal(int(i), unix.SIGKILL, nil, 0)
 	}
 }
 
-// Wait reports whether the process is gone, and lets go of it.
+// Wait reports whether the process has ended within the limit, and closes the pidfd.
 func (i Init) Wait(limit time.Duration) bool {
 	if i < 0 {
 		return true
@@ -80,14 +79,14 @@ func (i Init) Wait(limit time.Duration) bool {
 	}
 }
 
-// KillTree kills what is left of a command that ran as process leader in its
-// own session, and reports whether everything is gone.
+// KillTree kills the remaining processes of a command that ran as process leader in its own
+// session, and reports whether all are gone.
 func KillTree(leader int, mark string, ran time.Duration) bool {
 	after := 0
-	if ran < 100*time.Millisecond { // the numbers cannot have gone round
+	if ran < 100*time.Millisecond { // the process numbers cannot have wrapped around
 		switch last := lastPID(); {
 		case last == leader:
-			return true // nothing was started since
+			return true // no process was started since
 		case last > leader:
 			after = leader
 		}
@@ -99,8 +98,8 @@ func KillTree(leader int, mark string, ran time.Duration) bool {
 	return gone
 }
 
-// Sweep kills every process of this user that carries a mark of owner, as a
-// process of its own that was killed may have left them, and says how many.
+// Sweep kills every process of this user with a mark of owner, which a killed process of this
+// program may have left, and returns their number.
 func Sweep(owner string) (int, error) {
 	killed, gone := killAll(0, ownedBy(owner))
 	if !gone {
@@ -126,19 +125,18 @@ func SweepAll(owners map[string]bool) (int, error) {
 	return killed, nil
 }
 
-// Left returns how many processes an owner has that [Sweep] would kill.
+// Left returns the number of processes that [Sweep] would kill.
 func Left(owner string) int { return len(withDescendants(0, ownedBy(owner))) }
 
-// ownedBy matches the processes of an owner.
+// ownedBy returns a function that matches the processes of an owner.
 func ownedBy(owner string) func(process) bool {
 	return func(p process) bool {
 		return p.carries(func(m string) bool { return m == owner || strings.HasPrefix(m, owner+"/") })
 	}
 }
 
-// killAll kills the matching processes with numbers above after, and their
-// descendants, until there are none; the dead that nobody has waited for do
-// not count.
+// killAll kills the matching processes with numbers above after, and their descendants, until
+// there are none; zombies do not count.
 func killAll(after int, match func(process) bool) (killed int, gone bool) {
 	seen := map[int]bool{}
 	for deadline := time.Now().Add(Grace); time.Now().Before(deadline); { //nolint:forbidigo // waits for the kernel
@@ -154,7 +152,7 @@ func killAll(after int, match func(process) bool) (killed int, gone bool) {
 	return len(seen), false
 }
 
-// kill kills a process and waits a moment for its end.
+// kill kills a process and waits briefly for its end.
 func kill(pid int) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -170,7 +168,7 @@ type process struct {
 	dead                        bool
 }
 
-// withDescendants returns the matching processes and everything below them.
+// withDescendants returns the matching processes and all their descendants.
 func withDescendants(after int, match func(process) bool) []int {
 	self := os.Getpid()
 	var found []int
@@ -208,8 +206,8 @@ func processes(after int) []process {
 	return all
 }
 
-// readProcess reads "pid (name) state parent group session ..."; the name may
-// hold anything, so what follows its last bracket counts.
+// readProcess parses "pid (name) state parent group session ..."; the name may contain anything,
+// so parsing starts after its last bracket.
 func readProcess(pid int) (process, bool) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -226,7 +224,7 @@ func readProcess(pid int) (process, bool) {
 	return p, true
 }
 
-// carries reports whether the process has a mark that is wanted.
+// carries reports whether the process has a wanted mark.
 func (p process) carries(wanted func(string) bool) bool {
 	for entry := range bytes.SplitSeq(p.environ(), []byte{0}) {
 		if m, ok := bytes.CutPrefix(entry, []byte(Mark+"=")); ok && wanted(string(m)) {
@@ -236,9 +234,9 @@ func (p process) carries(wanted func(string) bool) bool {
 	return false
 }
 
-// environ reads the environment of a process. While the process executes
-// another program it has none for a moment, which is waited for: who looks at
-// that moment would take it for somebody else's.
+// environ reads the environment of a process. While the process executes another program, the
+// environment is empty for a moment, so environ waits: otherwise the process would seem to belong
+// to nobody.
 func (p process) environ() []byte {
 	for range 100 {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
@@ -250,8 +248,8 @@ func (p process) environ() []byte {
 	return nil
 }
 
-// hasNoEnviron reports whether a process has no environment and will have none: it is
-// dead, a thread of the kernel, or was given an empty one.
+// hasNoEnviron reports whether a process permanently has no environment: it is dead, a kernel
+// thread, or was started with an empty one.
 func hasNoEnviron(pid int) bool {
 	const flags, envStart, envEnd, kernelThread = 6, 47, 48, 0x200000 // see proc_pid_stat(5), from the state on
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -266,8 +264,7 @@ func hasNoEnviron(pid int) bool {
 	return err != nil || bits&kernelThread != 0 || f[envEnd] != "0" && f[envStart] == f[envEnd]
 }
 
-// lastPID returns the number of the process, or thread, that was started
-// last, 0 where unknown.
+// lastPID returns the number of the process or thread that was started last, 0 if unknown.
 func lastPID() int {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// OwnSession changes nothing.
+// OwnSession returns nil: it is supported only on Linux.
 func OwnSession() *syscall.SysProcAttr { return nil }
 
 // ExitOf returns the exit code.
@@ -17,47 +17,47 @@ func ExitOf(s *os.ProcessState) int { return s.ExitCode() }
 // KillGroup kills the process.
 func KillGroup(p *os.Process) { _ = p.Kill() }
 
-// Init is nobody.
+// Init is unused on this system.
 type Init int
 
-// OpenInit finds nobody.
+// OpenInit returns an invalid Init.
 func OpenInit(int, uint64) Init { return -1 }
 
 // Kill does nothing.
 func (Init) Kill() {}
 
-// Wait has nobody to wait for.
+// Wait returns true.
 func (Init) Wait(time.Duration) bool { return true }
 
-// KillTree kills nothing: processes are recognised on Linux only.
+// KillTree does nothing: processes are identified only on Linux.
 func KillTree(int, string, time.Duration) bool { return true }
 
-// Sweep kills nothing where processes cannot be told apart by their marks.
+// Sweep does nothing: processes are identified only on Linux.
 func Sweep(string) (int, error) { return 0, nil }
 
-// SweepAll kills nothing, as Sweep does not.
+// SweepAll does nothing, like Sweep.
 func SweepAll(map[string]bool) (int, error) { return 0, nil }
 
-// Left counts nothing: processes are recognised on Linux only.
+// Left returns 0: processes are identified only on Linux.
 func Left(string) int { return 0 }
 
-// Free is not known.
+// Free returns 0, unknown.
 func Free(string) int64 { return 0 }
 
-// Written is not known.
+// Written returns 0, unknown.
 func Written(string, time.Time, int64) int64 { return 0 }
 
-// MachineMemory is not known.
+// MachineMemory returns 0, unknown.
 func MachineMemory() int64 { return 0 }
 
-// Below is not known.
+// Below returns no usage, unknown.
 func Below(int, bool) Usage { return Usage{} }
 
-// Available is not known.
+// Available returns 0, unknown.
 func Available() int64 { return 0 }
 
-// Owned finds nothing: processes are recognised on Linux only.
+// Owned returns nil: processes are identified only on Linux.
 func Owned(string) map[string]Usage { return nil }
 
-// One is not known.
+// One returns false, unknown.
 func One(int) (u Usage, ok bool) { return u, false }

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Inside returns what the processes of a namespace use, as its first process
-// shows them; their processor time only where it is asked for. ok is false when they cannot be seen: it is gone, or has not got
-// as far as a view of its own.
+// Inside returns the usage of a namespace's processes, as seen through its first process;
+// processor time only if cpu is set. It returns false if they are not visible: the process has
+// ended, or has not set up its own view yet.
 func Inside(first int, cpu bool) (u Usage, ok bool) {
 	dir := fmt.Sprintf("/proc/%d/root/proc", first)
 	if sameDevice(dir, "/proc") {
-		return u, false // it has not left our own view yet
+		return u, false // it still has our own view
 	}
 	d, err := os.Open(dir)
 	if err != nil {
@@ -34,14 +34,14 @@ func Inside(first int, cpu bool) (u Usage, ok bool) {
 	return u, len(names) > 0
 }
 
-// sameDevice reports whether two directories belong to one mounted file
-// system, or cannot be told apart.
+// sameDevice reports whether two directories belong to one mounted file system, or if that is
+// unknown.
 func sameDevice(a, b string) bool {
 	var x, y unix.Stat_t
 	return unix.Stat(a, &x) != nil || unix.Stat(b, &y) != nil || x.Dev == y.Dev
 }
 
-// Below returns what a process and its descendants use.
+// Below returns the usage of a process and its descendants.
 func Below(top int, cpu bool) (u Usage) {
 	for _, pid := range descendants(top) {
 		u.add(fmt.Sprintf("/proc/%d", pid), cpu)
@@ -61,8 +61,8 @@ func descendants(top int) []int {
 	return found
 }
 
-// KillBelow kills all descendants of this process, and waits for them: what
-// loses its parent must fall to this process. It reports whether none is left.
+// KillBelow kills all descendants of this process, and waits for them: this process must be a
+// subreaper, so that it inherits orphans. It reports whether none is left.
 func KillBelow() bool {
 	self := os.Getpid()
 	_, gone := killAll(0, func(p process) bool { return p.parent == self })
@@ -81,7 +81,7 @@ func (u *Usage) add(dir string, cpu bool) {
 	u.Threads += int(field(data, "\nThreads:"))
 }
 
-// field returns the number after a name, 0 for none.
+// field returns the number after a name, 0 if missing.
 func field(status []byte, name string) int64 {
 	_, rest, _ := bytes.Cut(status, []byte(name))
 	f := bytes.Fields(rest[:min(len(rest), 64)])
@@ -92,12 +92,12 @@ func field(status []byte, name string) int64 {
 	return n
 }
 
-// tick is the kernel's unit of processor time in /proc, on every architecture.
+// tick is the kernel's unit of processor time in /proc, on all architectures.
 const tick = 10 * time.Millisecond
 
-// spent returns the processor time of a process and of its children that have
-// ended and were waited for: summed over all that are there, nothing counts
-// twice and nobody who has ended is forgotten.
+// spent returns the processor time of a process and of its children that have ended and were
+// waited for: in the sum over all existing processes, nothing counts twice and ended processes are
+// included.
 func spent(dir string) time.Duration {
 	const user, system, childUser, childSystem = 11, 12, 13, 14 // see proc_pid_stat(5), from the state on
 	data, err := os.ReadFile(filepath.Join(dir, "stat"))

@@ -2,12 +2,12 @@ package leak
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// Gate is the gate that looks for secrets in what a change adds. It is heard
-// of only where it finds one: a tree without any is not judged by that.
+// Gate is the gate that searches for secrets in the added lines of a change. It is reported only
+// if it finds one: it does not judge a tree without secrets.
 const Gate = nexus.SecretsGate
 
-// Judge says what was found in what a change adds to a tree. It is red where
-// that has secrets, and unverifiable where there was too much to look at.
+// Judge returns the evidence about the added lines of a change. It is red if they contain secrets,
+// and unverifiable if there were too many lines to search.
 func Judge(found []Leak, whole bool, tree string) (e nexus.Evidence, red bool) {
 	e = nexus.Evidence{Gate: Gate, Tree: tree, Command: "look for secrets in what the change adds", Exit: 1}
 	for _, l := range found {

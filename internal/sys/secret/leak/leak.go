@@ -1,6 +1,5 @@
-// Package leak finds secrets in what a change adds, by the maintained rules of
-// gitleaks. What a comment in the change allows is found all the same: whoever
-// wrote the secret may have written the comment.
+// Package leak finds secrets in the added lines of a change, with the rules of gitleaks. Comments
+// that allow a finding are ignored: the author of the secret may have written the comment.
 package leak
 
 import (
@@ -16,29 +15,28 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// Leak is one secret. It does not hold the secret itself.
+// Leak is one found secret. It does not contain the secret itself.
 type Leak struct {
-	File   string // slash-separated, as the patch names it
-	Line   int    // of the new file, from 1
+	File   string // slash-separated, as in the patch
+	Line   int    // in the new file, from 1
 	Column int    // from 1
 	Rule   string // its name
-	Kind   string // what the rule finds, for people
+	Kind   string // kind of the secret, for people
 }
 
-// Finder finds leaks; its zero value is ready. Its rules are read when it is
-// first used. It may be used by many goroutines.
+// Finder finds leaks; its zero value is ready. It reads the rules at its first use. It may be used
+// by many goroutines.
 type Finder struct {
 	once    sync.Once
-	mu      sync.Mutex // guards the patterns of what follows, which are compiled when they are needed
+	mu      sync.Mutex // guards the patterns below, which are compiled on demand
 	rules   []rule
-	allowed []allowed // whichever rule finds it
+	allowed []allowed // for all rules
 	err     error
 }
 
-// Added returns the secrets that a patch in git's format adds, in the order
-// of the patch. One that the patch also takes away somewhere was moved, and is
-// not added. The error says that the rules could not be read, or is that of
-// the context.
+// Added returns the secrets that a patch in git's format adds, in the order of the patch. A secret
+// that the patch also removes elsewhere was moved, and is not returned. The error is about the
+// rules, or that of the context.
 func (f *Finder) Added(ctx context.Context, patch string) ([]Leak, error) {
 	f.once.Do(func() { f.rules, f.allowed, f.err = parse([]byte(config.DefaultConfig)) })
 	if f.err != nil {
@@ -50,7 +48,7 @@ func (f *Finder) Added(ctx context.Context, patch string) ([]Leak, error) {
 	var all []Leak
 	for _, file := range files {
 		all = append(all, f.in(ctx, file, gone)...)
-		if err := context.Cause(ctx); err != nil { // not all of it was searched
+		if err := context.Cause(ctx); err != nil { // the search is incomplete
 			return nil, err
 		}
 	}
@@ -70,11 +68,11 @@ func (f *Finder) in(ctx context.Context, a addedText, gone string) []Leak {
 	slices.SortStableFunc(leaks, func(x, y Leak) int {
 		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Column, y.Column), cmp.Compare(x.Rule, y.Rule))
 	})
-	// A line that several rules know is told once.
+	// A line that matches several rules is reported once.
 	return slices.CompactFunc(leaks, func(x, y Leak) bool { return x.Line == y.Line })
 }
 
-// kind shortens what a rule says about itself to what it found.
+// kind shortens a rule's description to the kind of secret.
 func kind(says string) string {
 	says, _, _ = strings.Cut(says, ",")
 	for _, verb := range []string{"Uncovered ", "Identified ", "Detected ", "Discovered ", "Found ", "Recognized ", "Spotted "} {
@@ -85,20 +83,19 @@ func kind(says string) string {
 	return says
 }
 
-// addedText is what a patch adds to one file.
+// addedText has the added lines of one file.
 type addedText struct {
 	file  string
 	text  strings.Builder // the lines
 	lines []int           // their numbers in the new file
 }
 
-// hunk matches the head of a hunk: where it begins and how many lines of the
-// old and the new file it has.
+// hunk matches the header of a hunk: the start and the number of lines in the old and the new
+// file.
 const hunk = `^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`
 
-// read returns what a patch adds, by file, and all that it takes away. Lines
-// are counted as the heads of the hunks say, so that no content is taken for a
-// head.
+// read returns the added lines of a patch, by file, and all its removed lines. It counts lines by
+// the headers of the hunks, so that no content can be mistaken for a header.
 func read(patch string) (files []addedText, gone string) {
 	head := regexp.MustCompile(hunk)
 	var removed strings.Builder
@@ -117,7 +114,7 @@ func read(patch string) (files []addedText, gone string) {
 			switch sign {
 			case '+':
 				if strings.ContainsRune(body, 0) {
-					body = "" // no text
+					body = "" // a binary file
 				}
 				at.text.WriteString(body + "\n")
 				at.lines = append(at.lines, line)
@@ -143,7 +140,7 @@ func read(patch string) (files []addedText, gone string) {
 	return files, removed.String()
 }
 
-// count reads a number of a hunk's head, which is 1 where it is left out.
+// count parses a number in a hunk's header, which is 1 if it is omitted.
 func count(s string) int {
 	n, err := strconv.Atoi(cmp.Or(s, "1"))
 	if err != nil {
@@ -152,8 +149,8 @@ func count(s string) int {
 	return n
 }
 
-// name reads a file's name as git writes it: behind b/, in quotes where it has
-// other than plain characters, with a tab at its end where it has spaces.
+// name parses a file name in git's form: after b/, in quotes if it has special characters, with a
+// tab at its end if it has spaces.
 func name(s string) string {
 	if s = strings.TrimSuffix(s, "\t"); strings.HasPrefix(s, `"`) {
 		if plain, err := strconv.Unquote(s); err == nil {

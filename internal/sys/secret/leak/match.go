@@ -9,25 +9,25 @@ import (
 	"github.com/zricethezav/gitleaks/v8/detect/codec"
 )
 
-// depth is how often what is encoded in a text is decoded.
+// depth limits the levels of encoding that are decoded.
 const depth = 2
 
-// finding is what a rule finds in a text.
+// finding is a match of a rule.
 type finding struct {
 	rule          *rule
 	match, secret string
 	line, column  int // of the match, from 0 and from 1
 }
 
-// text is what is searched, as it came.
+// text is the searched text in its original form.
 type text struct {
 	name string // of its file
 	raw  string
 	ends []int // where its lines end
 }
 
-// search returns what the rules find in a text, decoded where it is encoded.
-// The results are those of gitleaks.
+// search returns the matches of all rules in a text, also in its decoded parts. The results are
+// those of gitleaks.
 func (f *Finder) search(ctx context.Context, name, raw string) []finding {
 	for _, a := range f.allowed {
 		if a.file(name) {
@@ -66,7 +66,7 @@ func (f *Finder) search(ctx context.Context, name, raw string) []finding {
 	return special(found)
 }
 
-// named reports whether a text in lower case has a keyword of the rule.
+// named reports whether a lower-case text contains a keyword of the rule.
 func (r *rule) named(small string) bool {
 	for _, k := range r.keywords {
 		if strings.Contains(small, k) {
@@ -76,8 +76,8 @@ func (r *rule) named(small string) bool {
 	return len(r.keywords) == 0
 }
 
-// findByRule returns what one rule finds in a text as it is now: as it came, or with
-// parts decoded.
+// findByRule returns the matches of one rule in the current form of a text: the original, or one
+// with decoded parts.
 func (f *Finder) findByRule(r *rule, t text, now string, encoded []*codec.EncodedSegment) []finding {
 	if r.path != nil && !r.path.regexp().MatchString(t.name) {
 		return nil
@@ -94,7 +94,7 @@ func (f *Finder) findByRule(r *rule, t text, now string, encoded []*codec.Encode
 		if len(encoded) > 0 {
 			decoded := codec.SegmentsWithDecodedOverlap(encoded, at[0], at[1])
 			if len(decoded) == 0 {
-				continue // it was found before anything was decoded
+				continue // it was found before the decoding
 			}
 			at, line = codec.AdjustMatchIndex(decoded, at), codec.CurrentLine(decoded, now)
 		} else {
@@ -137,9 +137,8 @@ func (r *rule) secret(match string) string {
 	return match
 }
 
-// place returns the line and the column of what stands from start to end, and
-// the text of its lines. As gitleaks has it, a line but the first begins with
-// the end of the one before.
+// place returns the line and the column of a range, and the text of its lines. As in gitleaks, all
+// lines but the first begin with the line feed of the one before.
 func (t text) place(start, end int) (line, column int, own string) {
 	begin := func(n int) int {
 		if n == 0 {
@@ -150,7 +149,7 @@ func (t text) place(start, end int) (line, column int, own string) {
 	line = sort.SearchInts(t.ends, start+1)
 	column = start - begin(line) + 1
 	from, to := begin(line), end
-	if line == len(t.ends) { // on a last line without an end
+	if line == len(t.ends) { // in a last line without a line feed
 		from = 0
 		for to < len(t.raw) && t.raw[to] != '\n' && t.raw[to] != '\r' {
 			to++
@@ -164,8 +163,7 @@ func (t text) place(start, end int) (line, column int, own string) {
 	return line, column, t.raw[from:max(to, end)]
 }
 
-// special drops what a rule for anything finds where another rule knows what it
-// is.
+// special drops matches of generic rules if a specific rule matches at the same place.
 func special(all []finding) []finding {
 	var kept []finding
 	for _, g := range all {
@@ -180,7 +178,7 @@ func special(all []finding) []finding {
 	return kept
 }
 
-// entropy returns how many bits a character of the text has on average.
+// entropy returns the average bits per character of a text.
 func entropy(s string) float64 {
 	counts := map[rune]int{}
 	for _, r := range s {

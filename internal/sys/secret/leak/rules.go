@@ -10,8 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// file is the form of the rules. What it does not name cannot be matched here,
-// and is refused.
+// file is the format of the rules. Fields that are not in it are not supported, and refused.
 type file struct {
 	Title      string
 	MinVersion string
@@ -25,35 +24,35 @@ type file struct {
 	}
 }
 
-// list is what is allowed though a rule finds it.
+// list is a list of allowed matches.
 type list struct {
 	Description, Condition, RegexTarget string
 	Paths, Regexes, StopWords           []string
 }
 
-// rule finds one kind of secret. Its patterns are compiled when a text first
-// has one of its keywords: that of all of them takes longer than most patches.
+// rule finds one kind of secret. Its patterns are compiled when a text first contains one of its
+// keywords: compiling all of them takes longer than most patches.
 type rule struct {
 	id, about   string
-	keywords    []string // in lower case; one of them is in a text with a secret
+	keywords    []string // in lower case; a text with a secret has one of them
 	pattern     *pattern
-	path        *pattern // of the files that the rule is for; nil: all
+	path        *pattern // of the files that the rule applies to; nil: all
 	group       int      // of the pattern, with the secret; 0: the first that is not empty
-	entropy     float64  // that the secret has more than; 0: any
+	entropy     float64  // minimum entropy of the secret; 0: none
 	allowed     []allowed
-	mayBeOthers bool // what another rule finds at the same place is not this rule's
+	mayBeOthers bool // a match of another rule at the same place is preferred
 }
 
-// allowed is a [list] that is ready to be asked.
+// allowed is a [list] in its compiled form.
 type allowed struct {
-	all     bool // all that the list names must be so, not one of it
+	all     bool // all criteria of the list must match, instead of one
 	target  string
-	paths   *pattern // nil: no path is named, as below
+	paths   *pattern // nil: no criterion, also below
 	regexes *pattern
 	words   []string
 }
 
-// pattern is compiled when it is first used.
+// pattern is a regular expression that is compiled at its first use.
 type pattern struct {
 	text string
 	re   *regexp.Regexp
@@ -76,8 +75,8 @@ func one(text string) *pattern {
 	return &pattern{text: text}
 }
 
-// anyOf returns a pattern of all texts as gitleaks joins them: a flag that one of
-// them sets holds for those behind it, too.
+// anyOf returns a pattern of all texts joined as in gitleaks: a flag of one of them also applies
+// to those after it.
 func anyOf(texts []string) *pattern {
 	if len(texts) == 0 {
 		return nil
@@ -85,7 +84,7 @@ func anyOf(texts []string) *pattern {
 	return &pattern{text: "(?:" + strings.Join(texts, "|") + ")"}
 }
 
-// parse reads the rules, and what is allowed whichever rule finds it.
+// parse parses the rules, and the allowed matches of all rules.
 func parse(data []byte) ([]rule, []allowed, error) {
 	var f file
 	if err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(&f); err != nil {
@@ -96,7 +95,7 @@ func parse(data []byte) ([]rule, []allowed, error) {
 	}
 	rules := make([]rule, 0, len(f.Rules))
 	for _, r := range f.Rules {
-		if r.Regex == "" { // a rule for names of files, which hold no secret themselves
+		if r.Regex == "" { // a rule for file names, which contain no secrets
 			continue
 		}
 		for i, k := range r.Keywords {
@@ -122,15 +121,15 @@ func ready(lists ...list) []allowed {
 	return out
 }
 
-// file reports whether all of a file is allowed.
+// file reports whether a file is allowed as a whole.
 func (a allowed) file(name string) bool {
 	if a.all && (a.regexes != nil || len(a.words) > 0) {
-		return false // what is found in it decides, too
+		return false // the match decides, too
 	}
 	return a.paths.fits(name)
 }
 
-// finding reports whether what was found is allowed.
+// finding reports whether a match is allowed.
 func (a allowed) finding(f finding, name, line string) bool {
 	target := f.secret
 	switch a.target {

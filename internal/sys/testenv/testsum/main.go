@@ -1,5 +1,5 @@
-// Command testsum reads what go test -json prints, shows it as go test does,
-// and ends with the slowest tests and with everything that was skipped, and why.
+// Command testsum reads the output of go test -json, prints it in the form of go test, and ends
+// with the slowest tests and all skipped ones with their reasons.
 //
 //	go test -json ./... | go run ./internal/sys/testenv/testsum
 package main
@@ -32,31 +32,31 @@ func main() {
 	}
 }
 
-// event is what go test -json prints a line; see cmd/test2json.
+// event is a line of the output of go test -json; see cmd/test2json.
 type event struct {
 	Action, Package, Test, Output string
 	Elapsed                       float64 // seconds
 }
 
-// line is something that a test, or its package, printed.
+// line is a line of output of a test, or of its package.
 type line struct{ test, text string }
 
-// name is a test by its package and its own name.
+// name identifies a test by its package and its own name.
 type name struct{ pkg, test string }
 
-// summary collects events. It belongs to one goroutine.
+// summary collects events. One goroutine owns it.
 type summary struct {
 	out     io.Writer
-	printed map[string][]line              // by package, until it ends
-	passed  map[name]bool                  // tests that need not be shown, until their package ends
+	printed map[string][]line              // output by package, until the package ends
+	passed  map[name]bool                  // passed tests, which need not be shown, until their package ends
 	took    map[name]float64               // seconds
-	parents map[name]bool                  // tests that have tests of their own
-	skipped map[string]map[string][]string // tests by the start of the reason and the rest of it
+	parents map[name]bool                  // tests with subtests
+	skipped map[string]map[string][]string // tests by the prefix of the reason and its rest
 	ok      int
 	bad     int
 	skips   int
-	running map[name]bool // tests that began and did not end
-	broken  []string      // what failed and is no test that said so: a package, or a test that did not end
+	running map[name]bool // unfinished tests
+	broken  []string      // failures without a failed test: of a package, or an unfinished test
 	events  int
 }
 
@@ -83,7 +83,7 @@ func (s *summary) read(in io.Reader) error {
 	}
 }
 
-// line takes one line, which is shown as it is if it is no event.
+// line handles one line. A line that is no event is printed unchanged.
 func (s *summary) line(text string) {
 	var e event
 	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &e) != nil || e.Action == "" {
@@ -106,7 +106,7 @@ func (s *summary) line(text string) {
 	}
 }
 
-// test takes the end of one test.
+// test handles the end of one test.
 func (s *summary) test(e event) {
 	n := name{e.Package, e.Test}
 	if e.Action == "run" {
@@ -131,7 +131,7 @@ func (s *summary) test(e event) {
 	s.took[n] = e.Elapsed
 }
 
-// reason finds out why a test was skipped.
+// reason extracts the reason of a skipped test.
 func (s *summary) reason(n name) {
 	said := ""
 	for _, l := range s.printed[n.pkg] {
@@ -158,7 +158,7 @@ func (s *summary) skip(start, rest, test string) {
 	}
 }
 
-// end takes the end of a package, and shows what go test would.
+// end handles the end of a package, and prints its output in the form of go test.
 func (s *summary) end(e event) {
 	if e.Action == "fail" {
 		s.broken = append(s.broken, s.unfinished(e.Package))
@@ -183,7 +183,7 @@ func (s *summary) end(e event) {
 			fmt.Fprint(s.out, heads[test], rest[test])
 		}
 	}
-	for text := range strings.Lines(rest[""]) { // go test shows no more of what passes
+	for text := range strings.Lines(rest[""]) { // go test prints nothing else of passed packages
 		if e.Action == "fail" || strings.HasPrefix(text, "ok  \t") || strings.HasPrefix(text, "?   \t") {
 			fmt.Fprint(s.out, text)
 		}
@@ -192,7 +192,7 @@ func (s *summary) end(e event) {
 	maps.DeleteFunc(s.passed, func(n name, _ bool) bool { return n.pkg == e.Package })
 }
 
-// unfinished names a package that failed, and the tests in it that did not end.
+// unfinished names a failed package with its unfinished tests.
 func (s *summary) unfinished(pkg string) string {
 	var tests []string
 	for n := range s.running {
@@ -207,8 +207,8 @@ func (s *summary) unfinished(pkg string) string {
 	return short(pkg) + ", where these did not end: " + strings.Join(tests, ", ")
 }
 
-// close shows what packages that did not end printed, the slowest tests, and
-// what was skipped. It reports whether something failed.
+// close prints the output of unfinished packages, the slowest tests, and the skipped ones. It
+// reports whether anything failed.
 func (s *summary) close(took time.Duration) bool {
 	for _, pkg := range slices.Sorted(maps.Keys(s.printed)) {
 		s.end(event{Action: "fail", Package: pkg})
@@ -247,10 +247,10 @@ func (s *summary) slowest(most int) {
 	}
 }
 
-// start is what reasons of one kind start with, and the heading of them.
+// start is the prefix of one kind of reasons, with its heading.
 type start struct{ text, heading string }
 
-// starts are the kinds of reasons, as they are shown. The last takes the rest.
+// starts returns the kinds of reasons in their order. The last one has all other reasons.
 func starts() []start {
 	return []start{
 		{testenv.NoTool, "Skipped, for a missing tool (make deps installs it):"},
@@ -278,7 +278,7 @@ func (s *summary) left(of start) {
 	}
 }
 
-// short is a package without the path of the module.
+// short returns a package path without the path of the module.
 func short(pkg string) string {
 	return strings.TrimPrefix(pkg, "github.com/nexus-ai-builder/nexus/")
 }

@@ -1,6 +1,5 @@
-// Package overlay mounts a tree of files over another that stays as it is:
-// what is written goes to an upper layer, so a tree of any size is there at
-// once and takes no space of its own.
+// Package overlay mounts a writable layer over a directory that is not changed: writes go to an
+// upper layer, so a tree of any size is available at once and needs no space of its own.
 package overlay
 
 import (
@@ -10,13 +9,13 @@ import (
 
 // Layers are the directories of an overlay, absolute and on one file system.
 type Layers struct {
-	Lower string // what shows where nothing was written; must not change
-	Upper string // what was written
-	Work  string // the kernel's own
-	Dir   string // where the result is to be seen
+	Lower string // visible where nothing was written; must not change
+	Upper string // written files
+	Work  string // used by the kernel
+	Dir   string // mount point
 }
 
-// ErrNone says that overlays cannot be mounted here.
+// ErrNone is returned if overlays cannot be mounted.
 var ErrNone = errors.New("no overlay can be mounted")
 
 // Clear unmounts the overlays at dir and below.

@@ -14,15 +14,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mount mounts l. A renamed directory is renamed, not copied, and unmounting
-// waits for no disk.
+// Mount mounts l. Renaming a directory does not copy it, and unmounting does not wait for the
+// disk.
 func Mount(l Layers) error {
 	for _, d := range []string{l.Lower, l.Upper, l.Work, l.Dir} {
 		if strings.ContainsAny(d, `,:\"`) {
 			return fmt.Errorf("%w at %s: its path cannot be an option", ErrNone, d)
 		}
 	}
-	// What an earlier volatile mount left would keep this one away.
+	// A leftover of an earlier volatile mount would prevent this one.
 	if err := os.RemoveAll(filepath.Join(l.Work, "work", "incompat")); err != nil {
 		return err
 	}
@@ -34,8 +34,8 @@ func Mount(l Layers) error {
 	return nil
 }
 
-// Unmount unmounts what is mounted at dir, at once; who still has a file of
-// it open keeps that file.
+// Unmount unmounts the file system at dir immediately; processes keep the files that they have
+// open.
 func Unmount(dir string) error {
 	err := unix.Unmount(dir, unix.UMOUNT_NOFOLLOW)
 	if errors.Is(err, unix.EBUSY) {
@@ -47,8 +47,8 @@ func Unmount(dir string) error {
 	return nil
 }
 
-// Mounted reports whether something is mounted at dir, which is no link: it
-// is then on another device than the directory it is in.
+// Mounted reports whether a file system is mounted at dir, which must not be a link: then its
+// device differs from that of its parent directory.
 func Mounted(dir string) (bool, error) {
 	var in, at unix.Stat_t
 	if err := unix.Lstat(filepath.Dir(dir), &in); err != nil {
@@ -72,8 +72,8 @@ func Below(dir string) ([]string, error) {
 	return all, nil
 }
 
-// parseMounts reads mountinfo: "36 35 98:0 /root /at options - type source
-// options", with blanks in paths as \040.
+// parseMounts parses mountinfo: "36 35 98:0 /root /at options - type source options", with blanks
+// in paths as \040.
 func parseMounts(info, dir string) []string {
 	var all []string
 	for line := range strings.Lines(info) {
@@ -90,7 +90,7 @@ func parseMounts(info, dir string) []string {
 	return all
 }
 
-// unescape turns \ooo into the byte it stands for.
+// unescape replaces \ooo by the byte with that octal value.
 func unescape(s string) string {
 	var b bytes.Buffer
 	for i := 0; i < len(s); i++ {
@@ -106,9 +106,8 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// Probe reports why overlays cannot be used below dir, which it makes and
-// removes. It mounts one and tries what programs do: write, rename a
-// directory, delete.
+// Probe returns an error if overlays cannot be used below dir, which it creates and removes. It
+// mounts one and tests the usual operations: write, rename a directory, delete.
 func Probe(dir string) (err error) {
 	l := layers(dir)
 	for _, d := range []string{filepath.Join(l.Lower, "a", "b"), l.Upper, l.Work, l.Dir} {

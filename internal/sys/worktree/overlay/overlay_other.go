@@ -2,17 +2,17 @@
 
 package overlay
 
-// Mount fails: only Linux has overlays.
+// Mount fails: overlays exist only on Linux.
 func Mount(Layers) error { return ErrNone }
 
 // Unmount fails: nothing was mounted.
 func Unmount(string) error { return ErrNone }
 
-// Mounted reports that nothing is mounted.
+// Mounted returns false.
 func Mounted(string) (bool, error) { return false, nil }
 
-// Below lists nothing.
+// Below returns nothing.
 func Below(string) ([]string, error) { return nil, nil }
 
-// Probe reports that overlays cannot be used.
+// Probe returns an error: overlays exist only on Linux.
 func Probe(string) error { return ErrNone }

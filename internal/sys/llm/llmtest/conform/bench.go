@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Bench measures a streamed turn of a usual size, a text and two calls in
-// about two hundred events, against reading the same bytes and nothing else.
+// Bench measures a streamed turn of usual size, a text and two calls in about two hundred events,
+// in comparison with only reading the same bytes.
 func Bench(b *testing.B, m Model) {
 	b.Helper()
 	turn := twoCalls()

@@ -1,6 +1,6 @@
-// Package conform tests that every model client gives the same answers, for
-// every fault that the scripted server can play. It stands apart from llmtest
-// so that the program does not carry the testing package.
+// Package conform tests that every model client gives the same answers, for every fault of the
+// scripted server. It is separate from llmtest so that the program does not include the testing
+// package.
 package conform
 
 import (
@@ -26,23 +26,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
-// Key is the key that models under test must use, and must never show.
+// Key is the key that tested models must use, and must never show.
 const Key = "sk-test-0123456789-never-shown"
 
-// Model makes a model that talks to the server at the address, through h if
-// that is not nil.
+// Model makes a model that uses the server at the URL, through h if that is not nil.
 type Model func(baseURL string, l llm.Limits, h *http.Client) llm.Provider
 
-// want is what a fault must lead to: a class of failure, or an answer.
+// want is the expected result of a fault: a class of failure, or an answer.
 type want struct {
 	class llm.Class // empty for an answer
 	code  string
 	after time.Duration
-	some  bool     // part of an answer arrives before it fails
+	some  bool     // part of an answer arrives before the failure
 	stop  llm.Stop // of an answer; empty is tools
-	calls int      // that reach the caller
-	flaw  string   // of the last of them
-	text  string   // "" is the whole text
+	calls int      // number of calls that reach the caller
+	flaw  string   // of the last call
+	text  string   // "": the whole text
 }
 
 func table(w dialect.Wire) map[llmtest.Fault]want {
@@ -93,10 +92,10 @@ func table(w dialect.Wire) map[llmtest.Fault]want {
 		llmtest.Stays:       whole,
 		llmtest.Floats:      whole,
 	}
-	if w == dialect.Gemini || w == dialect.Chat { // whose calls may lack one
+	if w == dialect.Gemini || w == dialect.Chat { // their calls may lack one
 		t[llmtest.NoID] = whole
 	}
-	if w == dialect.Gemini { // which keeps what it cannot read itself
+	if w == dialect.Gemini { // does not return calls that it cannot parse
 		t[llmtest.BadJSON] = want{stop: llm.StopMalformed}
 		t[llmtest.HalfJSON] = t[llmtest.BadJSON]
 	}
@@ -117,7 +116,7 @@ func Conversation(name string) llm.Request {
 	}
 }
 
-// Run runs the suite over a model that speaks the wire.
+// Run runs the suite for a client of the API.
 func Run(t *testing.T, w dialect.Wire, m Model) {
 	t.Helper()
 	for _, f := range append([]llmtest.Fault{""}, llmtest.Faults()...) {
@@ -175,7 +174,7 @@ func twoCalls() llmtest.Turn {
 	}
 }
 
-// bounds returns what ends an answer with the fault; zero for what ends by itself.
+// bounds returns the limits that end an answer with the fault; zero if it ends by itself.
 func bounds(f llmtest.Fault, most time.Duration) llm.Limits {
 	switch f {
 	case llmtest.Stall, llmtest.Silent, llmtest.Pings, llmtest.Comments, llmtest.Hollow:
@@ -187,9 +186,9 @@ func bounds(f llmtest.Fault, most time.Duration) llm.Limits {
 	}
 }
 
-// lingers returns how long the connection stays open after an answer with
-// the fault, besides not at all: what has come of an answer that is whole must
-// not hang on it. Below 0 it is until the client goes away.
+// lingers returns the times that the connection stays open after an answer with the fault, in
+// addition to zero: the result of a complete answer must not depend on it. Below 0: until the
+// client disconnects.
 func lingers(f llmtest.Fault) []time.Duration {
 	const short = 100 * time.Millisecond // longer than a client waits for the end of a body
 	switch f {
@@ -209,7 +208,7 @@ func testFault(t *testing.T, way dialect.Wire, m Model, f llmtest.Fault, linger 
 		turn.After = "7"
 	}
 	s := start(t, llmtest.Options{Linger: linger}, turn)
-	limits := bounds(f, time.Second) // a busy machine may rest between two events, too
+	limits := bounds(f, time.Second) // on a busy machine, events may be delayed, too
 	model := m(s.URL(), limits, nil)
 	w := table(way)[f]
 	var heard strings.Builder
@@ -225,7 +224,7 @@ func testFault(t *testing.T, way dialect.Wire, m Model, f llmtest.Fault, linger 
 		if !w.some && got.Usage != (nexus.Usage{}) {
 			t.Errorf("an answer that never came used %+v", got.Usage)
 		}
-		got, err = m(s.URL(), llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), nil) // and then it goes well
+		got, err = m(s.URL(), llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), nil) // and then it succeeds
 		w, heard = want{stop: llm.StopTools, calls: 2}, strings.Builder{}
 		heard.WriteString(speech)
 	}
@@ -293,8 +292,7 @@ func wantError(t *testing.T, err error, w want) {
 	}
 }
 
-// testRoundTrip plays two turns and compares what the second request holds
-// with what the first answer said.
+// testRoundTrip plays two turns and compares the second request with the first answer.
 func testRoundTrip(t *testing.T, m Model) {
 	t.Helper()
 	s := start(t, llmtest.Options{Bodies: true}, twoCalls(), llmtest.Turn{
@@ -306,7 +304,7 @@ func testRoundTrip(t *testing.T, m Model) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transcript, err := json.Marshal(first.Message) // as it is kept
+	transcript, err := json.Marshal(first.Message) // in its stored form
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,10 +343,10 @@ func testRoundTrip(t *testing.T, m Model) {
 func testUsage(t *testing.T, w dialect.Wire, m Model, f llmtest.Fault) {
 	t.Helper()
 	want := nexus.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13}
-	if w == dialect.Gemini { // which writes its cache for nothing
+	if w == dialect.Gemini { // writing to its cache costs nothing
 		want = nexus.Usage{Input: 18, Output: 7, CacheRead: 11}
 	}
-	if w == dialect.Anthropic { // which alone says for how long it keeps what
+	if w == dialect.Anthropic { // only it reports how long tokens are cached
 		want.CacheHour = 3
 	}
 	turn := llmtest.Turn{Say: "x", Service: "priority", Fault: f, Usage: &llmtest.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13, CacheHour: 3}}
@@ -365,7 +363,7 @@ func testUsage(t *testing.T, w dialect.Wire, m Model, f llmtest.Fault) {
 	}
 }
 
-// testCanceled cancels from within a call, once its first text is heard.
+// testCanceled cancels the context inside of a call, after its first text.
 func testCanceled(t *testing.T, m Model) {
 	t.Helper()
 	s := start(t, llmtest.Options{}, llmtest.Turn{Say: speech, Fault: llmtest.Stall, Times: -1})
@@ -384,7 +382,7 @@ func testNobody(t *testing.T, m Model) {
 	wantError(t, err, want{class: llm.Transient, code: "connection"})
 }
 
-// testOneConnection checks that a call leaves its connection to the next one.
+// testOneConnection checks that calls reuse a connection.
 func testOneConnection(t *testing.T, m Model) {
 	t.Helper()
 	s, err := llmtest.New(llmtest.Script{Default: &llmtest.Turn{Say: "x", Delay: time.Microsecond}}, llmtest.Options{})
@@ -411,8 +409,8 @@ func testOneConnection(t *testing.T, m Model) {
 	}
 }
 
-// testLarge hears twenty thousand events, then one of five megabytes, and
-// refuses an answer that is larger than its limit.
+// testLarge receives twenty thousand events, then one of five megabytes, and refuses an answer
+// over its size limit.
 func testLarge(t *testing.T, m Model) {
 	t.Helper()
 	long := strings.Repeat("0123456789abcdef", 80_000)

@@ -9,9 +9,8 @@ import (
 	"sync"
 )
 
-// Inside returns a client that talks to a handler in this process without a
-// network, so that time may be made up. The function it returns waits for the
-// handler's last answer.
+// Inside returns a client of a handler in this process without a network, so that time can be
+// simulated. The returned function waits for the handler's last answer.
 func Inside(h http.Handler) (*http.Client, func()) {
 	t := &inside{handler: h}
 	return &http.Client{Transport: t}, t.answers.Wait
@@ -22,12 +21,12 @@ type inside struct {
 	answers sync.WaitGroup
 }
 
-// RoundTrip lets the handler answer while the response is read.
+// RoundTrip runs the handler while the response is read.
 func (t *inside) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, pipe := io.Pipe()
 	w := &writer{header: http.Header{}, pipe: pipe, begun: make(chan struct{})}
 	stop := make(chan struct{})
-	go func() { // ends with the answer, or the call
+	go func() { // ends with the answer or the call
 		select {
 		case <-r.Context().Done():
 			_ = pipe.CloseWithError(r.Context().Err())
@@ -54,13 +53,13 @@ func (t *inside) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// writer writes a response into a pipe.
+// writer writes a response to a pipe.
 type writer struct {
 	header, sent http.Header
 	pipe         *io.PipeWriter
 	once         sync.Once
 	begun        chan struct{}
-	status       int // 0: the connection was torn before anything was said
+	status       int // 0: the connection was closed before the header
 }
 
 // Header implements [http.ResponseWriter].
@@ -83,7 +82,7 @@ func (w *writer) Write(p []byte) (int, error) {
 // Flush implements [http.Flusher].
 func (w *writer) Flush() { w.WriteHeader(http.StatusOK) }
 
-// Hijack tears the connection, which is what handlers here take it for.
+// Hijack closes the connection, which is the only use of it in handlers here.
 func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.once.Do(func() { close(w.begun) })
 	_ = w.pipe.CloseWithError(io.ErrUnexpectedEOF)

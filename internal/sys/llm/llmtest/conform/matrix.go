@@ -12,16 +12,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 )
 
-// Row is what became of a call that met a fault, seen on a model.
+// Row is the result of a call with a fault.
 type Row struct {
 	Fault string
 	About string
 	Saw   string
 }
 
-// Matrix lets the model meet every fault, and returns what came of each: the
-// class of the failure or how the answer ended, the wait that the provider
-// asked for, and what was accounted of what had arrived.
+// Matrix calls the model with every fault, and returns the results: the class of the failure or
+// the stop reason, the wait that the provider asked for, and the usage that was counted of the
+// received part.
 func Matrix(t *testing.T, m Model) []Row {
 	t.Helper()
 	var all []Row
@@ -31,7 +31,7 @@ func Matrix(t *testing.T, m Model) []Row {
 			turn.After = "7"
 		}
 		s := start(t, llmtest.Options{}, turn)
-		got, err := m(s.URL(), bounds(f, time.Second), nil).Stream(t.Context(), Conversation("c"), nil) // a busy machine may rest between two events, too
+		got, err := m(s.URL(), bounds(f, time.Second), nil).Stream(t.Context(), Conversation("c"), nil) // on a busy machine, events may be delayed, too
 		all = append(all, Row{string(f), f.About(), saw(got, err)})
 	}
 	for _, b := range Barriers() {

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 )
 
-// Barrier is what keeps a call from its server.
+// Barrier is an obstacle between a call and its server.
 type Barrier struct {
 	Name string
 	Why  string
@@ -24,7 +24,7 @@ type Barrier struct {
 	want want
 }
 
-// Barriers returns what can be between a model and its server.
+// Barriers returns the obstacles.
 func Barriers() []Barrier {
 	return []Barrier{
 		{"nobody-there", "nobody listens at the address", askNobody, want{class: llm.Transient, code: "connection"}},
@@ -84,7 +84,7 @@ func askNothing(t *testing.T, m Model) error {
 	return m.ask(t, "localhost:11434", nil)
 }
 
-// testModels asks for the list of models, and hears of a wrong key there too.
+// testModels requests the list of models, also with a wrong key.
 func testModels(t *testing.T, m Model) {
 	t.Helper()
 	s := start(t, llmtest.Options{}, llmtest.Turn{Say: "x"})
@@ -104,7 +104,7 @@ func testModels(t *testing.T, m Model) {
 	wantError(t, err, want{class: llm.Transient, code: "connection"})
 }
 
-// testForce checks that a forced call is asked for, and only then.
+// testForce checks that forced tool use is in the request, and only if asked for.
 func testForce(t *testing.T, m Model) {
 	t.Helper()
 	s := start(t, llmtest.Options{Bodies: true}, llmtest.Turn{Say: "x"})
@@ -122,5 +122,5 @@ func testForce(t *testing.T, m Model) {
 	}
 }
 
-// quiet is the log of a server that is expected to complain.
+// quiet returns the log of a server whose complaints are expected.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -15,19 +15,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 )
 
-// Tally is what came of many conversations.
+// Tally is the summary of many conversations.
 type Tally struct {
 	Conversations, Calls, Failed int
-	Ends                         map[string]int // conversations by how they ended
-	Charged                      nexus.Usage    // by the server, for whole answers
-	Accounted                    nexus.Usage    // by the client, for those and for what broke
-	Longest                      time.Duration  // of a conversation, in made-up time
+	Ends                         map[string]int // number of conversations by end
+	Charged                      nexus.Usage    // by the server, for complete answers
+	Accounted                    nexus.Usage    // by the client, for complete and broken answers
+	Longest                      time.Duration  // of a conversation, in simulated time
 }
 
-// Storm has n conversations with a server that fails at random, by the seed,
-// and retries as the one table of reactions says. It reports a conversation
-// that does not end, that ends without a class, or whose account lacks what
-// arrived. Waits take no time.
+// Storm has n conversations with a server that fails at random, by the seed, and retries as the
+// table of reactions requires. It reports a conversation that does not end, that ends without a
+// class, or whose usage is too low. Waits take no real time.
 func Storm(t *testing.T, m Model, seed uint64, n int) Tally {
 	t.Helper()
 	sum := Tally{Ends: map[string]int{}}
@@ -46,14 +45,14 @@ type storm struct {
 	calls []llm.Response // of the conversation
 }
 
-// script has one to six turns, most of which go wrong at least once.
+// script returns one to six turns, most of which fail at least once.
 func (s *storm) script() []llmtest.Turn {
 	faults := append(llmtest.Faults(), "", "", "", "", "", "")
 	var turns []llmtest.Turn
 	for range 1 + s.r.IntN(6) {
 		turn := twoCalls()
 		turn.Fault = faults[s.r.IntN(len(faults))]
-		if turn.Fault == llmtest.Huge { // has a test of its own
+		if turn.Fault == llmtest.Huge { // has its own test
 			turn.Fault = llmtest.Noise
 		}
 		if turn.Times = 1 + s.r.IntN(3); s.r.IntN(20) == 0 {
@@ -67,8 +66,7 @@ func (s *storm) script() []llmtest.Turn {
 	return append(turns, llmtest.Turn{Say: "done"})
 }
 
-// limit ends a conversation with a provider that is busy for ever, as the
-// time of a run does.
+// limit ends a conversation with a provider that is always busy, like the time limit of a run.
 const limit = time.Hour
 
 func (s *storm) converse(t *testing.T, m Model) {
@@ -100,7 +98,7 @@ func (s *storm) converse(t *testing.T, m Model) {
 	}
 }
 
-// talk has the conversation and returns how it ended.
+// talk runs the conversation and returns how it ended.
 func (s *storm) talk(ctx context.Context, t *testing.T, model llm.Model) string {
 	t.Helper()
 	p := llm.Policy{Jitter: s.r.Float64, Now: time.Now} //nolint:forbidigo // time is made up here
@@ -141,7 +139,7 @@ func (s *storm) talk(ctx context.Context, t *testing.T, model llm.Model) string 
 	}
 }
 
-// answer continues with the results of the calls, by way of the transcript.
+// answer appends the results of the calls, after a round trip through the transcript's JSON.
 func (s *storm) answer(t *testing.T, r llm.Request, got llm.Response) llm.Request {
 	t.Helper()
 	kept, err := json.Marshal(got.Message)

@@ -13,14 +13,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 )
 
-// tape is a transport that gives one recorded stream, in pieces of the given
-// sizes, over and over.
+// tape is a transport that returns one recorded stream repeatedly, in pieces of the given sizes.
 type tape struct {
 	stream []byte
 	sizes  []byte
 }
 
-// RoundTrip gives the stream, whatever was asked.
+// RoundTrip returns the stream for any request.
 func (t tape) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{
 		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Request: r,
@@ -47,8 +46,7 @@ func (m Model) hear(tb testing.TB, p tape) (llm.Response, error) {
 	return m("http://tape.invalid", llm.Limits{}, &http.Client{Transport: p}).Stream(tb.Context(), Conversation("c"), nil)
 }
 
-// Record returns the stream in which the server answers the model's request
-// with a text and two calls.
+// Record returns the stream of the server's answer with a text and two calls.
 func Record(tb testing.TB, m Model) []byte {
 	tb.Helper()
 	return record(tb, m, twoCalls())
@@ -68,13 +66,13 @@ func record(tb testing.TB, m Model, turn llmtest.Turn) []byte {
 	return w.Body.Bytes()
 }
 
-// InProcess is a transport that asks a handler in this process, once.
+// InProcess is a transport that calls a handler in this process, once.
 type InProcess struct {
 	http.Handler
-	Answer *httptest.ResponseRecorder // what the handler said
+	Answer *httptest.ResponseRecorder // the handler's response
 }
 
-// RoundTrip asks the handler.
+// RoundTrip calls the handler.
 func (h InProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	h.ServeHTTP(h.Answer, r)
 	resp := h.Answer.Result()
@@ -82,8 +80,8 @@ func (h InProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// testCuts cuts the stream at each of its bytes: what comes is the whole
-// message or an error, and never a call from half a message.
+// testCuts cuts the stream at each byte: the result must be the whole message or an error, and
+// never a call of an incomplete message.
 func testCuts(t *testing.T, m Model) {
 	t.Helper()
 	stream := Record(t, m)
@@ -105,9 +103,8 @@ func testCuts(t *testing.T, m Model) {
 	}
 }
 
-// Fuzz tears a recorded stream into pieces of any sizes, which must change
-// nothing, and then hears any stream at all, which must give a sound answer
-// or an [llm.Error].
+// Fuzz splits a recorded stream into pieces of any size, which must not change the result, and
+// then decodes arbitrary streams, with a valid answer or an [llm.Error] as the result.
 func Fuzz(f *testing.F, m Model) {
 	f.Helper()
 	stream := Record(f, m)

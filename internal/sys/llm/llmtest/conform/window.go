@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
-// testWindows checks that what the headers of an answer tell of the account is
-// heard before the answer ends, and that of a call that is turned down, too.
+// testWindows checks that the windows in the headers are reported before the answer ends, even for
+// a refused call.
 func testWindows(t *testing.T, w dialect.Wire, m Model) {
 	t.Helper()
 	s, stop, err := llmtest.Start(t.Context(), llmtest.Script{
@@ -47,7 +47,7 @@ func testWindows(t *testing.T, w dialect.Wire, m Model) {
 	}
 }
 
-// wantWindows checks the windows and how many requests are left.
+// wantWindows checks the windows and the number of remaining requests.
 func wantWindows(t *testing.T, got []llm.Window, names []string, left int64) {
 	t.Helper()
 	if len(got) != len(names) {
@@ -61,7 +61,7 @@ func wantWindows(t *testing.T, got []llm.Window, names []string, left int64) {
 		if x.Name == "requests" && x.Left != max(left, 0) {
 			t.Errorf("%+v, want %d left", x, left)
 		}
-		if x.Name == "tokens" && x.Left > x.Limit-1000 { // the most that the answers may have
+		if x.Name == "tokens" && x.Left > x.Limit-1000 { // minus the maximum of the answers
 			t.Errorf("%+v counts no answer ahead", x)
 		}
 	}

@@ -18,7 +18,7 @@ func (s chatAnswer) counted() object {
 	}
 }
 
-// textField returns where the wire has the text.
+// textField returns the API's field for the text.
 func (s chatAnswer) textField() string {
 	if s.Stop == llm.StopRefuse {
 		return "refusal"

@@ -1,7 +1,6 @@
-// Package dialect encodes a scripted model's answers in the format of each
-// wire: Anthropic's Messages, OpenAI's Chat Completions and Responses, and
-// Google's streamGenerateContent. It knows no faults of its own; whoever
-// plays it spoils what it says.
+// Package dialect encodes a scripted model's answers in the format of each API: Anthropic's
+// Messages, OpenAI's Chat Completions and Responses, and Google's streamGenerateContent. It
+// produces correct answers; package llmtest adds the faults.
 package dialect
 
 import (
@@ -13,10 +12,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Wire is a provider's way to put things.
+// Wire is the format of a provider's API.
 type Wire string
 
-// The wires.
+// The formats.
 const (
 	Anthropic Wire = "anthropic"
 	Chat      Wire = "openai"
@@ -24,10 +23,10 @@ const (
 	Gemini    Wire = "gemini"
 )
 
-// Wires returns all wires.
+// Wires returns all formats.
 func Wires() []Wire { return []Wire{Anthropic, Chat, Responses, Gemini} }
 
-// TurnContent is a turn with everything that a wire needs to say it.
+// TurnContent is a turn with all data that any format needs.
 type TurnContent struct {
 	Asked
 	ID          string
@@ -35,22 +34,22 @@ type TurnContent struct {
 	Calls       []Call
 	Stop        llm.Stop
 	Usage       nexus.Usage
-	Service     string // tier of service; empty says nothing
+	Service     string // service tier; empty: not reported
 	Cut         bool   // the input of the last call ends in the middle
 }
 
-// Call is a tool call. Its input may be anything but JSON.
+// Call is a tool call. Its input may be invalid JSON.
 type Call struct {
 	ID, Tool, Input string
 }
 
-// Answer is a turn in the words of a wire.
+// Answer is a turn in a format.
 type Answer interface {
 	Whole() any       // the body without a stream
 	Events() [][]byte // the stream, one event each
 }
 
-// Put returns the turn in the words of its wire.
+// Put encodes the turn in its format.
 func Put(s TurnContent) Answer {
 	switch s.Wire {
 	case Anthropic:
@@ -64,10 +63,10 @@ func Put(s TurnContent) Answer {
 	}
 }
 
-// Tokens returns how many tokens n bytes have here.
+// Tokens returns the simulated number of tokens of n bytes.
 func Tokens(n int) int64 { return int64((n + 3) / 4) }
 
-// Event returns one event of a stream. Those of Chat and Gemini have no name.
+// Event encodes one event of a stream. Those of Chat and Gemini have no name.
 func Event(w Wire, name string, data any) []byte {
 	var b bytes.Buffer
 	if w == Anthropic || w == Responses {
@@ -76,13 +75,12 @@ func Event(w Wire, name string, data any) []byte {
 	b.WriteString("data: ")
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(data) // strings, numbers and what was checked; ends the line
+	_ = e.Encode(data) // cannot fail for strings, numbers and validated input; adds a newline
 	b.WriteByte('\n')
 	return b.Bytes()
 }
 
-// Noise returns what may be between the events of the wire, and which a
-// client must not mind.
+// Noise returns extra events that a client must ignore.
 func Noise(w Wire) [][]byte {
 	noise := [][]byte{[]byte(": keep-alive\n\n"), []byte("retry: 100\n\n"), []byte("id: 7\n: OPENROUTER PROCESSING\n\n")}
 	switch w {
@@ -99,9 +97,8 @@ func Noise(w Wire) [][]byte {
 	}
 }
 
-// Babble returns an event that may come again and again in the middle of an
-// answer: a ping, a comment, a piece that is hollow, or one of an answer that
-// is endless.
+// Babble returns an event that may be repeated in the middle of an answer: a ping, a comment, an
+// empty piece, or a piece of an endless answer.
 func Babble(w Wire, kind string) []byte {
 	text := map[string]string{"endless": "and so on "}[kind]
 	switch {

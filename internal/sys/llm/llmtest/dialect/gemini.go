@@ -8,8 +8,8 @@ import (
 
 type geminiAnswer struct{ TurnContent }
 
-// reason returns why the turn ends. What is no JSON is not sent on this wire:
-// the model's slip is a reason of its own.
+// reason returns the finish reason of the turn. This API never sends invalid JSON: an invalid call
+// of the model has a finish reason of its own.
 func (s geminiAnswer) reason() string {
 	for _, c := range s.Calls {
 		if !json.Valid([]byte(c.Input)) && !s.Cut {

@@ -11,25 +11,25 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Asked is what a model needs of a request to answer it.
+// Asked has the data of a request that are needed to answer it.
 type Asked struct {
 	Wire         Wire
 	Model        string
 	Stream       bool
-	Counts       bool  // the usage is wanted at the end of a stream
-	Cached       bool  // breakpoints for a cache are set, or not needed
-	Max          int64 // most tokens that the answer may have; 0 where it is not said
+	Counts       bool  // the usage is requested at the end of a stream
+	Cached       bool  // cache breakpoints are set, or not needed
+	Max          int64 // limit of the answer in tokens; 0: not given
 	Conversation string
 	Step         int
-	Summary      bool     // a summary is asked for, and no turn
-	Prompt       []string // tools, system and each message: what a cache compares
-	Blocks       []int    // of each part of the prompt
-	Marks        []bool   // parts that end at a breakpoint; nil where none are needed
+	Summary      bool     // a summary is requested instead of a turn
+	Prompt       []string // tools, system and each message: the parts that a cache compares
+	Blocks       []int    // number of blocks of each part of the prompt
+	Marks        []bool   // parts that end at a breakpoint; nil: not needed
 
-	last []gjson.Result // our messages after the model's last
+	last []gjson.Result // our messages after the model's last one
 }
 
-// form says where a wire has the parts of a prompt, and who speaks in it.
+// form has a format's paths of the parts of a prompt, and its name of the model's role.
 type form struct{ tools, system, messages, role, model, most string }
 
 func (w Wire) form() form {
@@ -43,9 +43,9 @@ func (w Wire) form() form {
 	}
 }
 
-// Read takes a request apart, without more work than that needs: the server
-// shares the machine with what is measured against it. On Gemini's wire the
-// path tells the model, and whether there is a stream.
+// Read parses a request with as little work as possible: the server shares the machine with the
+// measured client. In Gemini's format, the URL path has the model, and whether the answer is
+// streamed.
 func Read(w Wire, path string, body []byte) (Asked, error) {
 	if !gjson.ValidBytes(body) {
 		return Asked{}, errors.New("the request is not JSON")
@@ -64,7 +64,7 @@ func Read(w Wire, path string, body []byte) (Asked, error) {
 	for _, m := range q[5].Array() {
 		a.part(m, max(1, int(m.Get("content.#").Int())))
 		if w.spoke(m, f) {
-			if !theirs || w != Responses { // there, several items make one answer
+			if !theirs || w != Responses { // there, several items form one answer
 				a.Step++
 			}
 			a.last, theirs = nil, true
@@ -76,11 +76,11 @@ func Read(w Wire, path string, body []byte) (Asked, error) {
 		}
 		gone, summary := compacted(m)
 		a.Step, a.Summary = a.Step+gone, summary
-		if a.Conversation == "" && a.Step == gone && m.Get(f.role).String() == "user" { // agents say where they are first
+		if a.Conversation == "" && a.Step == gone && m.Get(f.role).String() == "user" { // agents name their conversation first
 			a.Conversation = name(m)
 		}
 	}
-	if a.Marks != nil && gjson.GetBytes(body, "cache_control").Exists() { // it moves to the end by itself
+	if a.Marks != nil && gjson.GetBytes(body, "cache_control").Exists() { // it moves to the end automatically
 		a.Marks[len(a.Marks)-1] = true
 	}
 	if a.Model == "" || len(a.Prompt) == 2 {
@@ -89,8 +89,8 @@ func Read(w Wire, path string, body []byte) (Asked, error) {
 	return a, nil
 }
 
-// spoke reports whether m is the model's. Responses has several items for one
-// answer, not all with a role.
+// spoke reports whether m is a message of the model. Responses has several items for one answer,
+// not all with a role.
 func (w Wire) spoke(m gjson.Result, f form) bool {
 	switch m.Get("type").String() {
 	case "reasoning", "function_call":
@@ -99,7 +99,7 @@ func (w Wire) spoke(m gjson.Result, f form) bool {
 	return m.Get(f.role).String() == f.model
 }
 
-// Heard returns what was said to the model since its last answer.
+// Heard returns the messages to the model since its last answer.
 func (a Asked) Heard() string {
 	var all strings.Builder
 	for _, m := range a.last {
@@ -112,11 +112,10 @@ func (a Asked) Heard() string {
 	return all.String()
 }
 
-// headed is how a message shows a comment of a person who reviewed the change, in JSON.
+// headed matches a reviewer's comment on the change, as a message shows it, in JSON.
 var headed = regexp.MustCompile(`\\n### (c[0-9]+) \((?:must|should|question)\)`)
 
-// Comments returns the ids of people's comments that the model heard since it last
-// submitted.
+// Comments returns the IDs of the comments that the model received since it last submitted.
 func (a Asked) Comments() []string {
 	var all []string
 	for _, part := range slices.Backward(a.Prompt[2:]) {
@@ -138,13 +137,12 @@ func (a *Asked) part(p gjson.Result, blocks int) {
 	}
 }
 
-// compacted reads what Nexus says where it left answers out, and whether it
-// asks for a summary.
+// compacted parses Nexus' note about omitted answers, and whether the message asks for a summary.
 func compacted(m gjson.Result) (gone int, summary bool) {
 	texts(m, func(text string) bool {
 		if after, ok := strings.CutPrefix(text, "Compacted: "); ok {
 			n, _, _ := strings.Cut(after, " answers")
-			gone, _ = strconv.Atoi(n) // none where only results were left out
+			gone, _ = strconv.Atoi(n) // none if only results were omitted
 		}
 		summary = strings.HasPrefix(text, "Summary: ")
 		return true
@@ -152,8 +150,8 @@ func compacted(m gjson.Result) (gone int, summary bool) {
 	return gone, summary
 }
 
-// begins reports whether a message goes on with another task in a conversation,
-// which has a name of its own from there on.
+// begins reports whether a message starts another task in a conversation, with a new name of the
+// conversation.
 func begins(m gjson.Result) bool {
 	found := false
 	texts(m, func(text string) bool {
@@ -166,13 +164,13 @@ func begins(m gjson.Result) bool {
 // marked is a cache breakpoint on a block.
 const marked = `,"cache_control":{"type":"ephemeral"}`
 
-// unmarked returns a part of a prompt without its cache breakpoints, which
-// say where to cut and are no part of what is cached.
+// unmarked removes the cache breakpoints from a part of a prompt: they define where to cut, and
+// are not part of the cached text.
 func unmarked(part string) string {
 	return strings.ReplaceAll(part, marked, "")
 }
 
-// name returns the conversation that a message names in a line of its own.
+// name returns the conversation named in a line of a message.
 func name(m gjson.Result) string {
 	found := ""
 	texts(m, func(text string) bool {
@@ -188,8 +186,8 @@ func name(m gjson.Result) string {
 	return found
 }
 
-// texts yields the texts in a message until yield reports false, whatever its
-// form: a string, or blocks with a text or with content of their own.
+// texts yields the texts in a message until yield returns false, in all forms: a string, or blocks
+// with a text or with nested content.
 func texts(in gjson.Result, yield func(string) bool) bool {
 	if in.Type == gjson.String {
 		return yield(in.String())

@@ -4,7 +4,7 @@ import "github.com/nexus-ai-builder/nexus/internal/sys/llm"
 
 type responsesAnswer struct{ TurnContent }
 
-// items returns the output in order: thinking, what is said, the calls.
+// items returns the output in order: thinking, text, calls.
 func (s responsesAnswer) items() []object {
 	var out []object
 	if s.Think != "" {

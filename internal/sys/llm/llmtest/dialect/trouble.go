@@ -5,13 +5,13 @@ import (
 	"net/http"
 )
 
-// Trouble is an error as each wire names it.
+// Trouble is an error with the names of each API.
 type Trouble struct {
 	Status    int    // HTTP status
 	Anthropic string // error.type
 	Kind      string // OpenAI's error.type
 	Code      string // OpenAI's error.code
-	Google    string // error.status; empty is taken from Status
+	Google    string // error.status; empty: derived from Status
 	Reason    string // of Google's ErrorInfo
 	Text      string
 	Delay     string // Google's RetryInfo, as "7s"
