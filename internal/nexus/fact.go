@@ -46,7 +46,7 @@ type (
 		Skipped []string `json:"skipped,omitempty"` // checks that were skipped
 		Notices []string `json:"notices,omitempty"` // "name: what is wrong"
 	}
-	// RunStarted says that a process works on the run for the first time.
+	// RunStarted records that a process works on the run for the first time.
 	RunStarted struct {
 		Process Process `json:"process"`
 		Fence   int64   `json:"fence"`
@@ -57,7 +57,7 @@ type (
 		Alone    bool          `json:"alone,omitzero"`    // nobody is there: questions that only a person may answer stay open
 		Patience time.Duration `json:"patience,omitzero"` // how long a question of the run itself waits; 0: forever
 	}
-	// RunRecovered says that another process took the run over.
+	// RunRecovered records that another process took the run over.
 	RunRecovered struct {
 		Process Process `json:"process"`
 		Fence   int64   `json:"fence"`
@@ -80,25 +80,25 @@ type (
 		Why     string `json:"why,omitzero"`
 		Deliver bool   `json:"deliver,omitzero"` // only to publish and to land what landed: no task is worked on
 	}
-	// RunDrained intends to end the run: nothing starts any more, and what
+	// RunDrained records the intent to end the run: nothing starts any more, and what
 	// runs stops at its next turn.
 	RunDrained struct {
 		To   RunStatus `json:"to"`
 		Why  string    `json:"why,omitzero"`
 		Code Code      `json:"code,omitzero"` // of the error that ends it
 	}
-	// ResultGated says how the gates judged the run's last tree.
+	// ResultGated records how the gates judged the run's last tree.
 	ResultGated struct {
 		Verdict Verdict `json:"verdict"`
 	}
-	// ResultReviewed intends to gate the run's last tree.
+	// ResultReviewed records the intent to gate the run's last tree.
 	ResultReviewed struct{}
 	// FaultsSought is recorded before Nexus looks for the cause of unmet criteria on the landed tree.
 	FaultsSought struct {
 		Attempt AttemptID        `json:"attempt"` // "fix.1": its checks and session find the cause
 		Faults  []CriterionFault `json:"faults"`
 	}
-	// FaultsFound says why each criterion is not met.
+	// FaultsFound records why each criterion is not met.
 	FaultsFound struct {
 		Attempt AttemptID        `json:"attempt"`
 		Faults  []CriterionFault `json:"faults"`
@@ -109,29 +109,29 @@ type (
 		Round int      `json:"round"` // from 1
 		Tasks []TaskID `json:"tasks"`
 	}
-	// ResultOffered intends to publish what landed.
+	// ResultOffered records the intent to publish what landed.
 	ResultOffered struct {
 		Commit string `json:"commit"`
 	}
-	// LandingAsked says that a person asked to land the result on a branch of
+	// LandingAsked records that a person asked to land the result on a branch of
 	// the user's repository.
 	LandingAsked struct {
 		Target string `json:"target"`
 		By     string `json:"by,omitzero"`
 	}
-	// TargetMoved says that the target has moved since the run's work began,
+	// TargetMoved records that the target has moved since the run's work began,
 	// or since it was last merged.
 	TargetMoved struct {
 		Target string `json:"target"`
 		Commit string `json:"commit"` // where it is
 	}
-	// LandingSought intends to merge what landed onto a target that moved.
+	// LandingSought records the intent to merge what landed onto a target that moved.
 	LandingSought struct {
 		Attempt AttemptID `json:"attempt"` // "land.1": whose sessions resolve conflicts
 		Target  string    `json:"target"`
 		Onto    string    `json:"onto"` // where the target is
 	}
-	// LandingMerged says that the merged tree passes, and is a commit.
+	// LandingMerged records that the merged tree passes, and is a commit.
 	LandingMerged struct {
 		Attempt  AttemptID `json:"attempt"`
 		Onto     string    `json:"onto"`
@@ -139,12 +139,12 @@ type (
 		Tree     string    `json:"tree"`   // the tree that the gates passed
 		Resolved bool      `json:"resolved,omitzero"`
 	}
-	// LandingRefused says why what landed is not merged onto the target.
+	// LandingRefused records why what landed is not merged onto the target.
 	LandingRefused struct {
 		Onto string `json:"onto"`
 		Why  string `json:"why"`
 	}
-	// ResultPublished says where the published result is.
+	// ResultPublished records where the published result is.
 	ResultPublished struct {
 		Branch string `json:"branch"`
 		Commit string `json:"commit"`
@@ -163,7 +163,7 @@ type (
 	RequestMade struct {
 		Request Request `json:"request"`
 	}
-	// RequestSettled says how a request was settled.
+	// RequestSettled records how a request was settled.
 	RequestSettled struct {
 		Seq     int64  `json:"seq"` // of the RequestMade
 		Granted bool   `json:"granted"`
@@ -179,7 +179,7 @@ type (
 		Trigger  string    `json:"trigger,omitzero"` // why it is asked; see decide/humaninput
 		Mark     string    `json:"mark,omitzero"`    // name that the asking side gave it
 	}
-	// QuestionLeft says that nobody answered a question in time that only a
+	// QuestionLeft records that nobody answered a question in time that only a
 	// person may answer. It stays open, and the run continues as far as it can
 	// without an answer.
 	QuestionLeft struct {
@@ -203,7 +203,7 @@ type (
 		Failed bool   `json:"failed,omitzero"` // the cause is mechanical, not a judgement
 		Report string `json:"report,omitzero"` // blob: what was tried, last errors, suggestion
 	}
-	// SplitSought intends to split a task that would be left otherwise.
+	// SplitSought records the intent to split a task that would be left otherwise.
 	SplitSought struct {
 		Attempt AttemptID `json:"attempt"` // "split.1": the session that does it
 		Task    TaskID    `json:"task"`
@@ -218,7 +218,7 @@ type (
 		Task    TaskID    `json:"task"`
 		Parts   []TaskID  `json:"parts"`
 	}
-	// SplitFailed says why a task is not split.
+	// SplitFailed records why a task is not split.
 	SplitFailed struct {
 		Attempt AttemptID `json:"attempt"`
 		Task    TaskID    `json:"task"`
@@ -248,7 +248,7 @@ type (
 		Round   int       `json:"round,omitzero"`   // 0: it starts from the best tree so far
 		Fresh   bool      `json:"fresh,omitzero"`   // it starts from the tip, whatever there is
 	}
-	// RoutesSought intends to ask plugins and a model how hard tasks are.
+	// RoutesSought records the intent to ask plugins and a model how hard tasks are.
 	RoutesSought struct {
 		Attempt AttemptID `json:"attempt"` // "route.1": the session that says it
 		Tasks   []TaskID  `json:"tasks"`
@@ -260,7 +260,7 @@ type (
 		Routes  []Route   `json:"routes,omitempty"`
 		Why     string    `json:"why,omitzero"` // why there is no answer
 	}
-	// TaskRouted says how hard a task is estimated to be, and at which tier
+	// TaskRouted records how hard a task is estimated to be, and at which tier
 	// it starts.
 	TaskRouted struct {
 		Task       TaskID     `json:"task"`
@@ -303,7 +303,7 @@ type (
 
 // An attempt.
 type (
-	// LaneFormed says which small tasks one coder's session does, one after the
+	// LaneFormed records which small tasks one coder's session does, one after the
 	// other. Each keeps its own attempts, gates, review and landing.
 	LaneFormed struct {
 		Lane  string   `json:"lane"`  // L1, L2, ...
@@ -326,7 +326,7 @@ type (
 		Round int       `json:"round,omitzero"` // of From
 		Asked bool      `json:"asked,omitzero"` // a person chose it; otherwise it is the best so far
 	}
-	// StartForgone says why an attempt starts from its base, and not from the
+	// StartForgone records why an attempt starts from its base, and not from the
 	// result of earlier ones.
 	StartForgone struct {
 		Attempt AttemptID `json:"attempt"`
@@ -339,7 +339,7 @@ type (
 		Base    string    `json:"base"` // commit its work is now compared with
 		Tree    string    `json:"tree"` // where its worktree starts; empty means base
 	}
-	// AttemptLost says that an attempt no longer has a process.
+	// AttemptLost records that an attempt no longer has a process.
 	AttemptLost struct {
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
@@ -351,12 +351,12 @@ type (
 		Attempt AttemptID `json:"attempt"`
 		By      string    `json:"by,omitzero"`
 	}
-	// AttemptBroken says that the attempt failed because of Nexus or the machine, not because of the work.
+	// AttemptBroken records that the attempt failed because of Nexus or the machine, not because of the work.
 	AttemptBroken struct {
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
 	}
-	// AttemptEnded says how a try ended.
+	// AttemptEnded records how a try ended.
 	AttemptEnded struct {
 		Attempt AttemptID `json:"attempt"`
 		Outcome Outcome   `json:"outcome"`
@@ -366,7 +366,7 @@ type (
 
 		Category Category `json:"category,omitzero"` // of a failure, if it decides what happens next
 	}
-	// RoundStarted says that the agent is about to write.
+	// RoundStarted records that the agent is about to write.
 	RoundStarted struct {
 		Attempt AttemptID `json:"attempt"`
 		Round   int       `json:"round"`            // from 1, over all sessions of the attempt
@@ -374,7 +374,7 @@ type (
 		Cause   string    `json:"cause,omitzero"`   // the gate that was red; empty at first
 		Session SessionID `json:"session,omitzero"` // the conversation that continues
 	}
-	// TestsProved says how new tests ended without the work.
+	// TestsProved records how new tests ended without the work.
 	TestsProved struct {
 		Attempt  AttemptID  `json:"attempt"`
 		Tree     string     `json:"tree"` // that they ran on
@@ -386,7 +386,7 @@ type (
 		Findings []Finding  `json:"findings,omitempty"` // mistakes in the tests themselves
 		Evidence []Evidence `json:"evidence,omitempty"` // of the gates that ran them
 	}
-	// ChecksProved says which tests show criteria that came without a check.
+	// ChecksProved records which tests show criteria that came without a check.
 	ChecksProved struct {
 		Attempt AttemptID        `json:"attempt"`
 		Tree    string           `json:"tree"`   // that they pass on
@@ -412,7 +412,7 @@ type (
 		Aside   []string  `json:"aside,omitempty"`  // tests that the task, or the project, says to leave alone
 		Others  []string  `json:"others,omitempty"` // tests that fail and that the task does not mean
 	}
-	// CriteriaWeighed says for each criterion whose check is a gate what shows
+	// CriteriaWeighed records for each criterion whose check is a gate what shows
 	// it, on a tree that passed the gates. It is recorded before their
 	// verdict.
 	CriteriaWeighed struct {
@@ -420,7 +420,7 @@ type (
 		Tree     string           `json:"tree"`
 		Criteria []CriterionShown `json:"criteria"`
 	}
-	// IsolationBroken says that a role changed files that it may not change. The change was undone.
+	// IsolationBroken records that a role changed files that it may not change. The change was undone.
 	IsolationBroken struct {
 		Attempt AttemptID `json:"attempt"`
 		Role    Role      `json:"role"`
@@ -443,7 +443,7 @@ type (
 		Criteria []CriterionMet `json:"criteria,omitempty"`
 		Findings []Finding      `json:"findings,omitempty"` // to be fixed first
 	}
-	// GateStarted says that a gate began to judge a tree. At most one at a time
+	// GateStarted records that a gate began to judge a tree. At most one at a time
 	// does so for an attempt or a landing.
 	GateStarted struct {
 		Attempt AttemptID `json:"attempt,omitzero"` // whose tree, or who waits for the base; empty for the train
@@ -483,7 +483,7 @@ type (
 		SendsBack bool     `json:"sends_back,omitzero"` // by the run's limits on findings, whatever the reviewer decided
 		Agreed    []string `json:"agreed,omitempty"`    // deletions in the change that all readers agree to
 	}
-	// TreeSnapshotted says that the worktree's state is pinned.
+	// TreeSnapshotted records that the worktree's state is pinned.
 	TreeSnapshotted struct {
 		Attempt AttemptID `json:"attempt"`
 		Commit  string    `json:"commit"`
@@ -506,7 +506,7 @@ type Reader struct {
 	Plugin   string    `json:"plugin,omitzero"` // who it is, where it is no model; there is no session then
 }
 
-// Judgement says whether a tool call might be made, by which rule and why, and
+// Judgement records whether a tool call might be made, by which rule and why, and
 // who said so. The zero Judgement is of a call that nobody judges.
 type Judgement struct {
 	Decision string `json:"decision"` // allow, ask or deny
@@ -566,7 +566,7 @@ type (
 		Judged   Judgement     `json:"judged,omitzero"`
 		Over     string        `json:"over,omitzero"` // what its command used too much of, if that ended it: memory, cpu, disk or processes
 	}
-	// NetworkJudged says which hosts a tool call or a gate asked for.
+	// NetworkJudged records which hosts a tool call or a gate asked for.
 	NetworkJudged struct {
 		Attempt AttemptID     `json:"attempt,omitzero"` // whose gate it is
 		Session SessionID     `json:"session,omitzero"` // whose call it is
@@ -625,7 +625,7 @@ type (
 		Estimated bool   `json:"estimated,omitzero"` // the cost was not reported
 		Service   string `json:"service,omitzero"`   // the service tier that answered, if the provider reports it
 	}
-	// CallDelayed says that a call of a model failed, was settled, and is made
+	// CallDelayed records that a call of a model failed, was settled, and is made
 	// again after a wait; or, with Try 0, that it waits before it is made.
 	CallDelayed struct {
 		Session SessionID     `json:"session"`
@@ -635,14 +635,14 @@ type (
 		Why     string        `json:"why"`  // overloaded, out of quota, failing or near its limit
 		Said    string        `json:"said,omitzero"`
 	}
-	// QuotaHit says that a provider's account takes no calls until a time.
+	// QuotaHit records that a provider's account takes no calls until a time.
 	QuotaHit struct {
 		Account string    `json:"account"` // name of the provider
 		Until   time.Time `json:"until"`
 		Why     string    `json:"why"`
 		Session SessionID `json:"session,omitzero"` // whose call it was
 	}
-	// QuotaHeld says that no new session begins with an account until a time,
+	// QuotaHeld records that no new session begins with an account until a time,
 	// because a window is nearly used up. Sessions under way continue.
 	QuotaHeld struct {
 		Account string    `json:"account"` // name of the agent
@@ -650,19 +650,19 @@ type (
 		Used    int       `json:"used"` // percent
 		Until   time.Time `json:"until"`
 	}
-	// QuotaReset says that the account takes calls again.
+	// QuotaReset records that the account takes calls again.
 	QuotaReset struct {
 		Account string `json:"account"`
 		Held    bool   `json:"held,omitzero"` // it was held, not used up
 	}
-	// ModelSwitched says that a session continues with another model of its tier.
+	// ModelSwitched records that a session continues with another model of its tier.
 	ModelSwitched struct {
 		Session SessionID `json:"session"`
 		From    string    `json:"from"`
 		To      string    `json:"to"`
 		Why     string    `json:"why"`
 	}
-	// BudgetRefused says that a call would have exceeded a cap.
+	// BudgetRefused records that a call would have exceeded a cap.
 	BudgetRefused struct {
 		Task  TaskID `json:"task,omitzero"`
 		Cap   string `json:"cap"`         // run, task, day, role, provider, tokens
@@ -679,11 +679,11 @@ type (
 		Day    string `json:"day"` // UTC, as 2026-11-21
 		Others Money  `json:"others"`
 	}
-	// BudgetPressed says that spending reached a percentage of a limit.
+	// BudgetPressed records that spending reached a percentage of a limit.
 	BudgetPressed struct {
 		Percent int `json:"percent"` // 50, 75, 90 or 100
 	}
-	// EnvironmentPrepared says that what lock files name was installed, once for every tree that has the same.
+	// EnvironmentPrepared records that what lock files name was installed, once for every tree that has the same.
 	EnvironmentPrepared struct {
 		Key      string        `json:"key"`
 		Locks    []string      `json:"locks,omitempty"` // the lock files
@@ -708,13 +708,13 @@ type (
 		Task    TaskID    `json:"task"`
 		Attempt AttemptID `json:"attempt"`
 	}
-	// TrainDeparted intends to land it.
+	// TrainDeparted records the intent to land it.
 	TrainDeparted struct {
 		Task    TaskID    `json:"task"`
 		Attempt AttemptID `json:"attempt"`
 		Onto    string    `json:"onto"` // commit it is to become the child of
 	}
-	// TrainLanded says that its commit is on the run's branch.
+	// TrainLanded records that its commit is on the run's branch.
 	TrainLanded struct {
 		Task     TaskID    `json:"task"`
 		Attempt  AttemptID `json:"attempt"`
@@ -724,7 +724,7 @@ type (
 		Resolved bool      `json:"resolved,omitzero"` // the merger resolved a conflict
 		Changes  Changes   `json:"changes,omitzero"`
 	}
-	// TrainRefused says that it did not land, and why.
+	// TrainRefused records that it did not land, and why.
 	TrainRefused struct {
 		Task     TaskID    `json:"task"`
 		Attempt  AttemptID `json:"attempt"`

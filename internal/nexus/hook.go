@@ -67,7 +67,7 @@ type (
 		Allowed bool   `json:"allowed"`
 		Why     string `json:"why,omitzero"` // why not
 	}
-	// HookRan says how a hook ended that can refuse. Other hooks are not
+	// HookRan records how a hook ended that can refuse. Other hooks are not
 	// recorded.
 	HookRan struct {
 		Hook     string        `json:"hook"` // its name in the configuration

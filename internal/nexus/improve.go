@@ -97,12 +97,12 @@ type (
 		Notes  []string  `json:"notes,omitempty"` // strategies that could not run, and why
 		Spent  Money     `json:"spent,omitzero"`  // on models that looked for work
 	}
-	// CycleFailed says why the search for work failed.
+	// CycleFailed records why the search for work failed.
 	CycleFailed struct {
 		Cycle int    `json:"cycle"`
 		Why   string `json:"why"`
 	}
-	// LoopRested says until when the loop does nothing, and why.
+	// LoopRested records until when the loop does nothing, and why.
 	LoopRested struct {
 		Until time.Time     `json:"until,omitzero"` // zero: until it is woken
 		For   time.Duration `json:"for,omitzero"`
@@ -117,7 +117,7 @@ type (
 		Reserved Money  `json:"reserved"`
 		Base     string `json:"base"` // branch that the work starts from
 	}
-	// ItemWorked says how the work ended.
+	// ItemWorked records how the work ended.
 	ItemWorked struct {
 		Item   RunID      `json:"item"`
 		Status RunStatus  `json:"status"`
@@ -128,12 +128,12 @@ type (
 		Why    string     `json:"why,omitzero"`
 		Change ItemChange `json:"change,omitzero"`
 
-		// Outside says that nothing came of it for a reason outside the work, such as a key, a
+		// Outside records that nothing came of it for a reason outside the work, such as a key, a
 		// provider, the machine or the money of the day: it does not count against the finding.
 		Outside bool      `json:"outside,omitzero"`
 		Again   time.Time `json:"again,omitzero"` // from when on it may be otherwise; zero: nobody knows
 	}
-	// ItemKept says why a result does not land. Its branch stays.
+	// ItemKept records why a result does not land. Its branch stays.
 	ItemKept struct {
 		Item RunID  `json:"item"`
 		Rule string `json:"rule"`
@@ -141,12 +141,12 @@ type (
 
 		Spent Money `json:"spent,omitzero"` // on trying to land it
 	}
-	// ItemOffered intends to land a result.
+	// ItemOffered records the intent to land a result.
 	ItemOffered struct {
 		Item   RunID  `json:"item"`
 		Target string `json:"target"`
 	}
-	// ItemLanded says that it landed.
+	// ItemLanded records that it landed.
 	ItemLanded struct {
 		Item   RunID  `json:"item"`
 		Target string `json:"target"`
@@ -170,12 +170,12 @@ type (
 		Item RunID  `json:"item"`
 		Why  string `json:"why"`
 	}
-	// ItemReverted says that a landing was reverted.
+	// ItemReverted records that a landing was reverted.
 	ItemReverted struct {
 		Item   RunID  `json:"item"`
 		Commit string `json:"commit"`
 	}
-	// RevertFailed says why a landing could not be reverted.
+	// RevertFailed records why a landing could not be reverted.
 	RevertFailed struct {
 		Item RunID  `json:"item"`
 		Why  string `json:"why"`
@@ -198,7 +198,7 @@ type (
 		Commit string  `json:"commit"`          // that the branch is pushed at
 		Items  []RunID `json:"items,omitempty"` // that wait there
 	}
-	// PullTold says that the branch and its pull request are on the forge.
+	// PullTold records that the branch and its pull request are on the forge.
 	PullTold struct {
 		Branch string `json:"branch"`
 		Commit string `json:"commit"`
@@ -206,13 +206,13 @@ type (
 		Web    string `json:"web"`
 		New    bool   `json:"new,omitzero"` // it was opened, and not there before
 	}
-	// PullFailed says why the branch or its pull request could not be updated.
+	// PullFailed records why the branch or its pull request could not be updated.
 	PullFailed struct {
 		Branch string `json:"branch"`
 		Commit string `json:"commit"`
 		Why    string `json:"why"`
 	}
-	// PullClosed says how people closed a pull request. Later results of its
+	// PullClosed records how people closed a pull request. Later results of its
 	// strategy go to another branch.
 	PullClosed struct {
 		Branch string `json:"branch"`

@@ -53,7 +53,7 @@ type (
 		Draft     InterviewDraft      `json:"draft,omitzero"`
 		Questions []InterviewQuestion `json:"questions,omitempty"`
 	}
-	// InterviewFailed says why the interviewer gave no answer that can be used.
+	// InterviewFailed records why the interviewer gave no answer that can be used.
 	InterviewFailed struct {
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
@@ -72,7 +72,7 @@ type (
 		ID      string    `json:"id"`
 		Why     string    `json:"why,omitzero"`
 	}
-	// PartWithdrawn says that the interviewer withdrew a part of the spec that is no requirement.
+	// PartWithdrawn records that the interviewer withdrew a part of the spec that is no requirement.
 	PartWithdrawn struct {
 		Attempt AttemptID `json:"attempt"`
 		ID      string    `json:"id,omitzero"` // of an assumption or a criterion; empty for a note and what is out of scope
@@ -97,7 +97,7 @@ type (
 		Question string    `json:"question,omitzero"` // key of the question whose default it is
 		Instead  string    `json:"instead,omitzero"`  // id of the withdrawn part that it replaces
 	}
-	// AssumptionLocked says that a person agreed to an assumption.
+	// AssumptionLocked records that a person agreed to an assumption.
 	AssumptionLocked struct {
 		Attempt AttemptID `json:"attempt"`
 		ID      string    `json:"id"`

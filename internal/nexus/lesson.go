@@ -48,7 +48,7 @@ type TierLearned struct {
 	Why        string     `json:"why"`
 }
 
-// RetryLearned says that after a failure at a tier the next tier follows at once.
+// RetryLearned records that after a failure at a tier the next tier follows at once.
 // Every so often the tier is tried again all the same.
 type RetryLearned struct {
 	Tier  Tier   `json:"tier"`

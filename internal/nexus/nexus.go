@@ -41,7 +41,7 @@ type Goal struct {
 	Origin string `json:"origin,omitzero"` // conversation of a client that it comes from (docs/integrate.md)
 }
 
-// Mode says how a run came to its plan.
+// Mode records how a run came to its plan.
 type Mode string
 
 // The modes.

@@ -2,11 +2,11 @@ package nexus
 
 // The plan.
 type (
-	// PlanSought intends to make a plan from the goal.
+	// PlanSought records the intent to make a plan from the goal.
 	PlanSought struct {
 		Attempt AttemptID `json:"attempt"` // "plan.1": the sessions that make it
 	}
-	// CheckTried says how the command of a criterion ended on the tree that a
+	// CheckTried records how the command of a criterion ended on the tree that a
 	// plan is made for.
 	CheckTried struct {
 		Attempt  AttemptID `json:"attempt"` // the planning
@@ -28,7 +28,7 @@ type (
 		Session SessionID `json:"session"` // of the checker
 		Cover   PlanCover `json:"cover"`
 	}
-	// PlanFailed says that no plan came out.
+	// PlanFailed records that no plan came out.
 	PlanFailed struct {
 		Why     string  `json:"why"`
 		Outcome Outcome `json:"outcome,omitzero"`

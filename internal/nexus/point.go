@@ -18,7 +18,7 @@ const (
 // Reasons returns those for which a run makes checkpoints by itself.
 func Reasons() []Reason { return []Reason{ByWave, ByRisk, ByPublish, ByFailure} }
 
-// Points says which checkpoints a run makes by itself, and which it keeps. The
+// Points records which checkpoints a run makes by itself, and which it keeps. The
 // zero Points makes none and keeps all.
 type Points struct {
 	On    []Reason      `json:"on,omitempty"`   // see [Reasons]
@@ -75,14 +75,14 @@ type (
 		Weighed *CriteriaWeighed `json:"weighed,omitempty"` // what shows its criteria
 		Waived  []int            `json:"waived,omitempty"`  // numbers of criteria that a person signed off or waived
 	}
-	// UndoSought intends to revert what tasks landed.
+	// UndoSought records the intent to revert what tasks landed.
 	UndoSought struct {
 		Attempt AttemptID `json:"attempt"` // "undo.1"
 		Tasks   []TaskID  `json:"tasks"`   // the last to land first
 		Onto    string    `json:"onto"`
 		By      string    `json:"by"`
 	}
-	// UndoLanded says that the commit that reverts it is on the run's branch.
+	// UndoLanded records that the commit that reverts it is on the run's branch.
 	UndoLanded struct {
 		Attempt AttemptID `json:"attempt"`
 		Tasks   []TaskID  `json:"tasks"`
@@ -91,7 +91,7 @@ type (
 		Parent  string    `json:"parent"`
 		By      string    `json:"by"`
 	}
-	// UndoRefused says why it stays.
+	// UndoRefused records why it stays.
 	UndoRefused struct {
 		Attempt   AttemptID `json:"attempt"`
 		Tasks     []TaskID  `json:"tasks"`
@@ -101,7 +101,7 @@ type (
 	}
 )
 
-// Fork says which run another one began from.
+// Fork records which run another one began from.
 type Fork struct {
 	Run        RunID  `json:"run"`
 	Seq        int64  `json:"seq"`                 // the last event that it takes over

@@ -48,7 +48,7 @@ type Crossed struct {
 
 // What is recorded of plans that change while a task is worked on.
 type (
-	// ReplanAsked says that an agent asks for a new plan of its task.
+	// ReplanAsked records that an agent asks for a new plan of its task.
 	ReplanAsked struct {
 		Session    SessionID `json:"session"`
 		Task       TaskID    `json:"task"`
@@ -57,7 +57,7 @@ type (
 		Blockers   []string  `json:"blockers,omitempty"`
 		Files      []string  `json:"files,omitempty"` // that the change would touch
 	}
-	// ReplanDecided says how a task continues after it reached thresholds. It
+	// ReplanDecided records how a task continues after it reached thresholds. It
 	// is recorded before anything else happens.
 	ReplanDecided struct {
 		Task    TaskID       `json:"task"`

@@ -54,7 +54,7 @@ type PlanCover struct {
 	Statements []StatementCover `json:"statements,omitempty"`
 }
 
-// CoverState says whether a plan covers its goal.
+// CoverState records whether a plan covers its goal.
 type CoverState string
 
 // The states of a plan's cover. The zero value is no answer, as unchecked is.
@@ -101,7 +101,7 @@ func (c *PlanCover) Background() (all []StatementCover) {
 	return all
 }
 
-// SecondLook says which plans are held against their goal by a model that did not make them. The zero value is
+// SecondLook records which plans are held against their goal by a model that did not make them. The zero value is
 // auto.
 type SecondLook string
 

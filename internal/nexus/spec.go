@@ -19,7 +19,7 @@ type (
 		Warning string       `json:"warning,omitzero"`
 		Reports []SpecReport `json:"reports,omitempty"`
 	}
-	// SpecFailed says why there is no spec.
+	// SpecFailed records why there is no spec.
 	SpecFailed struct {
 		Attempt AttemptID    `json:"attempt"`
 		Why     string       `json:"why"`

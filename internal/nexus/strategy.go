@@ -59,7 +59,7 @@ const (
 	ProofUnsure Proof = "unsure" // they could not be run
 )
 
-// Category says why an attempt failed, as far as that decides what follows.
+// Category records why an attempt failed, as far as that decides what follows.
 type Category string
 
 // The categories. Zero is none of them.
