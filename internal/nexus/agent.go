@@ -6,6 +6,7 @@ import "time"
 // that it finished.
 type Fault string
 
+// Values of Fault.
 const (
 	FaultSilent     Fault = "silent"     // it printed nothing until its timeout
 	FaultGarbage    Fault = "garbage"    // its output was not the expected stream

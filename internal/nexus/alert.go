@@ -5,6 +5,7 @@ import "time"
 // AlertKind is the subject of an alert.
 type AlertKind string
 
+// Values of AlertKind.
 const (
 	AlertDenials  AlertKind = "denials"  // agents repeat calls that they are not allowed to make
 	AlertFailures AlertKind = "failures" // calls and attempts fail one after the other

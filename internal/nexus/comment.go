@@ -28,6 +28,7 @@ func IsCommentKind(word CommentKind) bool { return slices.Contains(CommentKinds(
 // Side is the side of a diff.
 type Side string
 
+// Values of Side.
 const (
 	OldSide Side = "old" // the version before the change
 	NewSide Side = "new" // the version after the change
@@ -103,6 +104,7 @@ const (
 	CommentAnswered CommentReply = "answered" // the agent answers a question
 )
 
+// CommentReplies returns all replies.
 func CommentReplies() []CommentReply {
 	return []CommentReply{CommentFixed, CommentDeclined, CommentAsked, CommentAnswered}
 }

@@ -50,6 +50,7 @@ func (k CriterionKind) Settable() bool {
 // none: a gate that passes only because nothing got worse shows nothing.
 type Bearing string
 
+// Values of Bearing.
 const (
 	NamedBearing   Bearing = "named"   // the test that the criterion names failed before, and passes now
 	TurnedBearing  Bearing = "turned"  // it failed before, and passes now

@@ -6,6 +6,7 @@ const DonePrefix = "done: "
 // BoundMode says what happens if a change exceeds a bound.
 type BoundMode string
 
+// Values of BoundMode.
 const (
 	BoundOff   BoundMode = "off"
 	BoundWarn  BoundMode = "warn"  // it is reported; nothing fails

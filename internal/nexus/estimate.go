@@ -24,6 +24,7 @@ type Bound struct {
 // Confidence is how reliable an estimate is.
 type Confidence string
 
+// Values of Confidence.
 const (
 	LowConfidence    Confidence = "low"    // a rule of thumb: it may be off by a factor of three either way
 	MediumConfidence Confidence = "medium" // based on some landed tasks

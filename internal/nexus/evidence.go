@@ -8,6 +8,7 @@ import (
 // GateState is the result of a gate. Only [Pass] is a pass.
 type GateState string
 
+// Values of GateState.
 const (
 	NotRun        GateState = "not-run" // nothing configured, zero tests
 	Pass          GateState = "pass"

@@ -41,6 +41,7 @@ func (p HookPoint) Refuses() bool { return p == HookRunStart || p == HookRunLand
 // HookState is how a hook's command ended. The zero HookState is none of these.
 type HookState string
 
+// Values of HookState.
 const (
 	HookOK        HookState = "ok"        // it exited with 0
 	HookRefused   HookState = "refused"   // it exited with 2

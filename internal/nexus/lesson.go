@@ -13,6 +13,7 @@ const (
 	ContextLesson  LessonKind = "context"   // files that agents need to read
 )
 
+// LessonKinds returns all kinds.
 func LessonKinds() []LessonKind {
 	return []LessonKind{RoutingLesson, EstimateLesson, GateOrder, TouchLesson, RetryLesson, ContextLesson}
 }

@@ -22,6 +22,7 @@ func PluginKinds() []PluginKind {
 // PluginState is how a plugin answered. The zero PluginState is none of these.
 type PluginState string
 
+// Values of PluginState.
 const (
 	PluginOK        PluginState = "ok"
 	PluginFailed    PluginState = "failed"    // it reported that it cannot answer

@@ -20,6 +20,7 @@ const (
 // Continuation is how a task continues.
 type Continuation string
 
+// Values of Continuation.
 const (
 	CourseContinue Continuation = "continue"
 	CourseSplit    Continuation = "split"    // it is split into smaller tasks

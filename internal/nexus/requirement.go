@@ -28,6 +28,7 @@ const (
 	ReqAssumption    ReqCategory = "assumption" // not stated; valid until a person objects
 )
 
+// ReqCategories returns all categories.
 func ReqCategories() []ReqCategory {
 	return []ReqCategory{ReqFunctional, ReqNonFunctional, ReqDesign, ReqTechnical, ReqBusiness, ReqIntegration, ReqConstraint, ReqAssumption}
 }

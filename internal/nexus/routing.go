@@ -11,6 +11,7 @@ const (
 	Expert  Complexity = "expert"
 )
 
+// Complexities returns all four, easiest first.
 func Complexities() []Complexity { return []Complexity{Simple, Medium, Complex, Expert} }
 
 // Known reports whether c is one of the four.

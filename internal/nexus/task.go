@@ -66,6 +66,7 @@ type Task struct {
 // starts first.
 type Priority string
 
+// Values of Priority.
 const (
 	PriorityCritical Priority = "critical"
 	PriorityHigh     Priority = "high"
@@ -74,6 +75,7 @@ const (
 	PriorityTrivial  Priority = "trivial"
 )
 
+// Priorities returns all priorities, most important first.
 func Priorities() []Priority {
 	return []Priority{PriorityCritical, PriorityHigh, PriorityMedium, PriorityLow, PriorityTrivial}
 }

@@ -43,6 +43,7 @@ func TryCommand(run nexus.RunID, t Table) string {
 // SignOff is a person's decision about a criterion. The zero SignOff is no decision.
 type SignOff string
 
+// Values of SignOff.
 const (
 	SignedOff SignOff = "yes"
 	Rejected  SignOff = "no"

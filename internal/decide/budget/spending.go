@@ -33,6 +33,7 @@ func (p BreakdownKey) MarshalText() ([]byte, error) { return []byte(string(p.Way
 // Breakdown is a way to break down a run's cost.
 type Breakdown string
 
+// Values of Breakdown.
 const (
 	ByTask     Breakdown = "task"
 	ByAttempt  Breakdown = "attempt" // computed: see [Spending.CostBy]

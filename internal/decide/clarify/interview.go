@@ -33,6 +33,7 @@ const LockKey = "lock"
 // Kind is the kind of an answer.
 type Kind string
 
+// Values of Kind.
 const (
 	Said    Kind = "said"    // a choice, or a person's own words
 	Skipped Kind = "skipped" // a person skipped it

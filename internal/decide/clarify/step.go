@@ -13,6 +13,7 @@ import (
 // StepKind is the kind of the next step.
 type StepKind string
 
+// Values of StepKind.
 const (
 	Wait  StepKind = "wait"  // for the open answer
 	Pause StepKind = "pause" // a person continues later
@@ -190,6 +191,7 @@ const maxBefore = 30
 // Command is a person's command instead of an answer.
 type Command string
 
+// Values of Command.
 const (
 	Skip  Command = "skip"  // skips the question: its default is assumed
 	Back  Command = "back"  // changes the last answer, or that of the named question, such as "back q2"

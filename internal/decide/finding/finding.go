@@ -20,6 +20,7 @@ import (
 // Kind is the kind of work that a finding asks for.
 type Kind string
 
+// Values of Kind.
 const (
 	Fix      Kind = "fix"
 	Test     Kind = "test"

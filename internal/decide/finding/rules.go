@@ -12,6 +12,7 @@ import (
 // Rule is the rule because of which a finding is skipped.
 type Rule string
 
+// Values of Rule.
 const (
 	Rejected    Rule = "rejected"    // a person rejected it, with a reason
 	InWork      Rule = "in work"     // a run is working on it, or is about to

@@ -60,6 +60,7 @@ type Group struct {
 	took         []int64
 }
 
+// Item is a task in a list.
 type Item struct {
 	Repo     string           `json:"repository,omitzero"`
 	Run      nexus.RunID      `json:"run"`

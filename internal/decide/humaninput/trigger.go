@@ -24,6 +24,7 @@ const (
 // Severity is how much depends on an answer.
 type Severity string
 
+// Values of Severity.
 const (
 	Green  Severity = "green"  // the work continues with the fallback of the asking agent
 	Yellow Severity = "yellow" // the task is parked, and the rest continues

@@ -34,6 +34,7 @@ const (
 // Rule is the reason why a finding is skipped or a result does not land.
 type Rule string
 
+// Values of Rule.
 const (
 	TooLarge     Rule = "too large"
 	Public       Rule = "public names"
@@ -55,6 +56,7 @@ const (
 // Result is the result of an item.
 type Result string
 
+// Values of Result.
 const (
 	DoneLanded   Result = "landed"
 	DoneReverted Result = "reverted"

@@ -26,6 +26,7 @@ const Dir = ".nexus/memory"
 // Kind is the kind of an entry.
 type Kind string
 
+// Values of Kind.
 const (
 	Decision Kind = "decision" // a decision, and its reason
 	Pattern  Kind = "pattern"  // a convention of the repository
@@ -34,28 +35,33 @@ const (
 	Review   Kind = "review"   // a reviewer's reason for sending work back
 )
 
+// Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Decision, Pattern, Gotcha, Fix, Review} }
 
 // State is whether an entry may be given to agents.
 type State string
 
+// Values of State.
 const (
 	Proposed  State = "proposed"  // not approved; also the zero State
 	Approved  State = "approved"  // approved by a person
 	Forgotten State = "forgotten" // must be neither used nor proposed again
 )
 
+// States returns all states.
 func States() []State { return []State{Proposed, Approved, Forgotten} }
 
 // Source is the source of an entry.
 type Source string
 
+// Values of Source.
 const (
 	ByRun    Source = "run"    // from the facts of a run
 	ByAgent  Source = "agent"  // in an agent's own words
 	ByPerson Source = "person" // written by hand; also the zero Source
 )
 
+// Sources returns all sources.
 func Sources() []Source { return []Source{ByRun, ByAgent, ByPerson} }
 
 // Limits of an entry.

@@ -20,6 +20,7 @@ import (
 // Kind is the kind of a notice.
 type Kind string
 
+// Values of Kind.
 const (
 	End      Kind = "end"      // a run has ended
 	Parked   Kind = "parked"   // a task is parked or failed

@@ -18,6 +18,7 @@ import (
 // Kind is the kind of a change.
 type Kind string
 
+// Values of Kind.
 const (
 	Added   Kind = "added"
 	Removed Kind = "removed"

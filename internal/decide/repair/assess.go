@@ -22,6 +22,7 @@ const (
 // NextStep is the recommended next step.
 type NextStep string
 
+// Values of NextStep.
 const (
 	GoOn    NextStep = "continue"
 	Another NextStep = "try-alternative" // a new attempt, a stronger model, another strategy

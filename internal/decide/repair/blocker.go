@@ -8,6 +8,7 @@ import (
 // BlockerKind is the kind of an obstacle to a task.
 type BlockerKind string
 
+// Values of BlockerKind.
 const (
 	External    BlockerKind = "external"            // something outside: a key, an account, a service, a device, somebody's consent
 	Unclear     BlockerKind = "unclear_requirement" // the requirement is missing or contradictory

@@ -24,6 +24,7 @@ import (
 // Move is the kind of an attempt's next step.
 type Move string
 
+// Values of Move.
 const (
 	Write     Move = "write"     // a role writes, in a new round or in the present one
 	Judge     Move = "judge"     // the gates run on the tree

@@ -22,6 +22,7 @@ type Risk struct {
 // Level is how likely or how bad something is.
 type Level string
 
+// Values of Level.
 const (
 	Low    Level = "low"
 	Medium Level = "medium"

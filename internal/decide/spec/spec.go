@@ -37,6 +37,7 @@ type Assumption struct {
 // Depth is how detailed a spec is.
 type Depth string
 
+// Values of Depth.
 const (
 	Quick    Depth = "quick" // no spec: the goal is sufficient
 	Standard Depth = "standard"

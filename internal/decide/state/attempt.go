@@ -13,6 +13,7 @@ import (
 // AttemptStage is the stage of an attempt.
 type AttemptStage string
 
+// Values of AttemptStage.
 const (
 	Working AttemptStage = "working" // it has a worker, or is about to have one
 	Waiting AttemptStage = "waiting" // it lost its worker, or the landing queue returned it

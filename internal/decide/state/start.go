@@ -13,6 +13,7 @@ type Start struct {
 // StartStage is the progress of asking the hooks.
 type StartStage int
 
+// Values of StartStage.
 const (
 	StartFree    StartStage = iota // no hook must be asked, or all agreed
 	StartUnasked                   // hooks are still to be asked

@@ -22,6 +22,7 @@ const Dir = ".nexus/backlog"
 // State is the state of an item.
 type State string
 
+// Values of State.
 const (
 	Waiting  State = "waiting"
 	Queued   State = "queued" // it is in a run, after other items
@@ -30,6 +31,7 @@ const (
 	Rejected State = "rejected"
 )
 
+// States returns all states.
 func States() []State { return []State{Waiting, Queued, Active, Done, Rejected} }
 
 // Item is one piece of work in the backlog.

@@ -13,6 +13,7 @@ import (
 // Kind is the kind of a path's location.
 type Kind int
 
+// Values of Kind.
 const (
 	Tree    Kind = iota // the worktree
 	Tmp                 // the private /tmp, and harmless devices
@@ -86,6 +87,7 @@ func Credential(p string) bool {
 // Protection is the reason why a file of the worktree is protected.
 type Protection int
 
+// Values of Protection.
 const (
 	Free        Protection = iota
 	Git                    // git's own
