@@ -25,7 +25,8 @@ type (
 		Request int64     `json:"request"`
 		Attempt AttemptID `json:"attempt,omitzero"` // attempt that could not make tasks of it; empty: no attempt
 		Why     string    `json:"why"`
-		By      string    `json:"by,omitzero"` // who withdrew it; empty: not withdrawn, no tasks could be made of it
+		// who withdrew it; empty: not withdrawn, no tasks could be made of it
+		By string `json:"by,omitzero"`
 	}
 	// TasksAdded adds tasks to the run. They are planned before this fact.
 	TasksAdded struct {

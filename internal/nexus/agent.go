@@ -60,9 +60,10 @@ type (
 		Agent   string    `json:"agent"`
 		Fault   Fault     `json:"fault,omitzero"` // empty: it finished
 		Why     string    `json:"why,omitzero"`
-		Exit    int       `json:"exit,omitzero"`   // its exit code, which proves nothing
-		Total   Money     `json:"total,omitzero"`  // cost of the whole conversation so far, as the program counts it
-		Usage   Usage     `json:"usage,omitzero"`  // the same in tokens
-		Denied  int       `json:"denied,omitzero"` // calls that were denied
+		Exit    int       `json:"exit,omitzero"` // its exit code, which proves nothing
+		// cost of the whole conversation so far, as the program counts it
+		Total  Money `json:"total,omitzero"`
+		Usage  Usage `json:"usage,omitzero"`  // the same in tokens
+		Denied int   `json:"denied,omitzero"` // calls that were denied
 	}
 )

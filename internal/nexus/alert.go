@@ -30,15 +30,18 @@ const (
 // Alerts sets when people are notified of a problem that no limit ends. A zero threshold is
 // disabled.
 type Alerts struct {
-	Denials  int           `json:"denials,omitzero"`  // refused tool calls within a minute; one more alerts
-	Failures int           `json:"failures,omitzero"` // failed model calls and attempts within a minute; one more alerts
-	Stuck    time.Duration `json:"stuck,omitzero"`    // time in which an attempt prints nothing
-	Tokens   int           `json:"tokens,omitzero"`   // percent of a budget of tokens
-	Rounds   int           `json:"rounds,omitzero"`   // rounds of a task, over all its attempts
-	Memory   int           `json:"memory,omitzero"`   // percent of the machine's memory in use
-	Disk     int64         `json:"disk,omitzero"`     // bytes that must be free
-	Lasting  time.Duration `json:"lasting,omitzero"`  // how long memory and disk must be past their threshold, or back within it, before it counts
-	Denied   Reaction      `json:"denied,omitzero"`   // the reaction to an alert about denials
+	Denials int `json:"denials,omitzero"` // refused tool calls within a minute; one more alerts
+	// failed model calls and attempts within a minute; one more alerts
+	Failures int           `json:"failures,omitzero"`
+	Stuck    time.Duration `json:"stuck,omitzero"`  // time in which an attempt prints nothing
+	Tokens   int           `json:"tokens,omitzero"` // percent of a budget of tokens
+	Rounds   int           `json:"rounds,omitzero"` // rounds of a task, over all its attempts
+	Memory   int           `json:"memory,omitzero"` // percent of the machine's memory in use
+	Disk     int64         `json:"disk,omitzero"`   // bytes that must be free
+	// how long memory and disk must be past their threshold, or back within it, before it
+	// counts
+	Lasting time.Duration `json:"lasting,omitzero"`
+	Denied  Reaction      `json:"denied,omitzero"` // the reaction to an alert about denials
 }
 
 // Facts about the start and the end of an alert.

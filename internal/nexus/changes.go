@@ -3,10 +3,11 @@ package nexus
 // Changes describes the parts of a landing that other agents may need to know. Long lists are
 // cut.
 type Changes struct {
-	Files   []string     `json:"files,omitempty"`
-	Names   []NameChange `json:"names,omitempty"`
-	Added   int          `json:"added,omitzero"`   // lines, of the whole change; lines of binary files are not counted
-	Deleted int          `json:"deleted,omitzero"` // lines, as for Added
+	Files []string     `json:"files,omitempty"`
+	Names []NameChange `json:"names,omitempty"`
+	// lines, of the whole change; lines of binary files are not counted
+	Added   int `json:"added,omitzero"`
+	Deleted int `json:"deleted,omitzero"` // lines, as for Added
 }
 
 // LandedWhy is the Why of a message that reports a landing.

@@ -37,7 +37,8 @@ const (
 // Comment is a person's comment on a task's change: on lines of a file, on a whole file, or,
 // without a file, on all of it.
 type Comment struct {
-	ID    string      `json:"id,omitzero"`    // c1, c2, ... of the task, by the order of the journal; empty in a request
+	// c1, c2, ... of the task, by the order of the journal; empty in a request
+	ID    string      `json:"id,omitzero"`
 	File  string      `json:"file,omitzero"`  // empty: the whole change
 	Side  Side        `json:"side,omitzero"`  // of the lines; empty means new
 	Start int         `json:"start,omitzero"` // first line, from 1; 0: the whole file
@@ -134,7 +135,9 @@ func ReviewLevels() []ReviewPeople { return []ReviewPeople{ReviewNone, ReviewRis
 // only people resolve comments of kind must.
 type ChangeRules struct {
 	People ReviewPeople `json:"people,omitzero"`
-	Fixed  bool         `json:"fixed,omitzero"` // a comment of kind must is resolved once its fix changed its lines and the gates and reviewers accepted it
+	// a comment of kind must is resolved once its fix changed its lines and the gates and
+	// reviewers accepted it
+	Fixed bool `json:"fixed,omitzero"`
 }
 
 // ChangeTrigger is the trigger of the question whether a task's change may land.
@@ -151,8 +154,9 @@ type (
 		Task    TaskID    `json:"task"`
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
-		Tell    bool      `json:"tell,omitzero"`   // the author receives the comments
-		Apply   []Comment `json:"apply,omitempty"` // comments whose replacements are applied first, without an agent
+		Tell    bool      `json:"tell,omitzero"` // the author receives the comments
+		// comments whose replacements are applied first, without an agent
+		Apply []Comment `json:"apply,omitempty"`
 	}
 	// CommentsApplied records which suggested replacements were applied.
 	CommentsApplied struct {

@@ -52,15 +52,19 @@ type Bearing string
 
 // Values of Bearing.
 const (
-	NamedBearing   Bearing = "named"   // the test that the criterion names failed before, and passes now
-	TurnedBearing  Bearing = "turned"  // it failed before, and passes now
-	NewBearing     Bearing = "new"     // it was added with the change, fails without the rest of it, and passes with it
+	NamedBearing  Bearing = "named"  // the test that the criterion names failed before, and passes now
+	TurnedBearing Bearing = "turned" // it failed before, and passes now
+	// it was added with the change, fails without the rest of it, and passes with it
+	NewBearing     Bearing = "new"
 	AskedBearing   Bearing = "asked"   // tests that were asked for: they run, contain assertions, and pass
 	CoversBearing  Bearing = "covers"  // it runs the changed lines, of a change that should have no visible effect
 	LiteralBearing Bearing = "literal" // the criterion requires only that the gate passes
-	KeptBearing    Bearing = "kept"    // everything that passed before passes now, and the criterion requires only that
-	ReadBearing    Bearing = "read"    // for comments and documents: a verifier reads the change
-	BlindBearing   Bearing = "blind"   // a check by a session that saw the goal and the base but not the change: it failed on the base and passes now
+	// everything that passed before passes now, and the criterion requires only that
+	KeptBearing Bearing = "kept"
+	ReadBearing Bearing = "read" // for comments and documents: a verifier reads the change
+	// a check by a session that saw the goal and the base but not the change: it failed on
+	// the base and passes now
+	BlindBearing Bearing = "blind"
 )
 
 // KeptText is the criterion that existing behavior keeps working. The gates' results on the
@@ -81,10 +85,12 @@ type CriterionShown struct {
 	By     Bearing  `json:"by,omitzero"`     // empty: no evidence
 	Tests  []string `json:"tests,omitempty"` // tests, or other results, that are evidence for it
 	Seen   []string `json:"seen,omitempty"`  // those of Tests that the gate's runner reported as passed
-	Own    bool     `json:"own,omitzero"`    // only tests that came with the change are evidence: a reviewer judges whether they test the right thing
-	Tried  string   `json:"tried,omitzero"`  // result of an independent check, if Own is set and one was made
-	Left   bool     `json:"left,omitzero"`   // no machine can show it, for the reason in Why
-	Why    string   `json:"why"`             // explanation, with or without evidence
+	// only tests that came with the change are evidence: a reviewer judges whether they test
+	// the right thing
+	Own   bool   `json:"own,omitzero"`
+	Tried string `json:"tried,omitzero"` // result of an independent check, if Own is set and one was made
+	Left  bool   `json:"left,omitzero"`  // no machine can show it, for the reason in Why
+	Why   string `json:"why"`            // explanation, with or without evidence
 }
 
 // FaultKind is the location of the fault when a check fails.
@@ -95,7 +101,8 @@ const (
 	FaultInSource FaultKind = "source" // the work is wrong
 	FaultInTest   FaultKind = "test"   // the check is wrong
 	FaultInBoth   FaultKind = "both"
-	FaultStale    FaultKind = "stale" // the check tests an earlier text of the criterion, and nothing shows the present one
+	// the check tests an earlier text of the criterion, and nothing shows the present one
+	FaultStale FaultKind = "stale"
 )
 
 // CriterionFault is a criterion that the landed tree does not meet, and the task that fixes

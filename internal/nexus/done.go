@@ -11,7 +11,8 @@ const (
 	BoundOff   BoundMode = "off"
 	BoundWarn  BoundMode = "warn"  // it is reported; nothing fails
 	BoundBlock BoundMode = "block" // the change goes back to its author
-	BoundAuto  BoundMode = "auto"  // for coverage: the result of a run is measured, if the stack says how, and reported
+	// for coverage: the result of a run is measured, if the stack says how, and reported
+	BoundAuto BoundMode = "auto"
 )
 
 // Names of the bounds.
@@ -60,8 +61,9 @@ type DoneRules struct {
 	Lines       int                  // lines added and removed
 	Rewritten   int                  // lines removed from a file from which it counts as rewritten; 0: never
 	RewrittenOf int                  // and at least this percentage of its earlier lines
-	Licences    []string             // SPDX names that dependencies may have; empty with a non-empty Denied: all others
-	Denied      []string             // SPDX names that dependencies may not have, even if they are allowed
+	// SPDX names that dependencies may have; empty with a non-empty Denied: all others
+	Licences []string
+	Denied   []string // SPDX names that dependencies may not have, even if they are allowed
 
 	Minimum int    // percent of the lines that tests run
 	Target  int    // percent below which coverage is reported; blocks nothing

@@ -34,15 +34,16 @@ const (
 // TaskEstimate is the forecast of one task's time and cost. One in ten tasks needs less than
 // Low, and one in ten more than High.
 type TaskEstimate struct {
-	Task       TaskID         `json:"task"`
-	Likely     Cost           `json:"likely"`
-	Low        Cost           `json:"low"`
-	High       Cost           `json:"high"`
-	Confidence Confidence     `json:"confidence"`
-	Samples    int            `json:"samples,omitzero"`  // landed tasks that it is based on; 0: it is a rule of thumb
-	From       string         `json:"from,omitzero"`     // which landed tasks: "go tasks that began at fast"
-	Unpriced   bool           `json:"unpriced,omitzero"` // no price is known, so it contains no money
-	Parts      []EstimatePart `json:"parts,omitempty"`   // parts of Likely, whose sum it is
+	Task       TaskID     `json:"task"`
+	Likely     Cost       `json:"likely"`
+	Low        Cost       `json:"low"`
+	High       Cost       `json:"high"`
+	Confidence Confidence `json:"confidence"`
+	// landed tasks that it is based on; 0: it is a rule of thumb
+	Samples  int            `json:"samples,omitzero"`
+	From     string         `json:"from,omitzero"`     // which landed tasks: "go tasks that began at fast"
+	Unpriced bool           `json:"unpriced,omitzero"` // no price is known, so it contains no money
+	Parts    []EstimatePart `json:"parts,omitempty"`   // parts of Likely, whose sum it is
 }
 
 // Cost is time and money.

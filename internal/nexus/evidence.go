@@ -10,15 +10,18 @@ type GateState string
 
 // Values of GateState.
 const (
-	NotRun        GateState = "not-run" // nothing configured, zero tests
-	Pass          GateState = "pass"
-	Fail          GateState = "fail"
-	Environmental GateState = "environmental" // the machine is at fault, not the tree: a missing tool, a full disk, red although every test passed
+	NotRun GateState = "not-run" // nothing configured, zero tests
+	Pass   GateState = "pass"
+	Fail   GateState = "fail"
+	// the machine is at fault, not the tree: a missing tool, a full disk, red although every
+	// test passed
+	Environmental GateState = "environmental"
 	Timeout       GateState = "timeout"
-	MissingAsset  GateState = "missing-asset" // something that it needs, such as installed dependencies, cannot be had
-	Flaky         GateState = "flaky"         // tests failed, and passed when they were run again
-	Unverifiable  GateState = "unverifiable"  // it ran, and its output cannot be interpreted
-	Exceeded      GateState = "exceeded"      // it exceeded a resource limit and was killed
+	// something that it needs, such as installed dependencies, cannot be had
+	MissingAsset GateState = "missing-asset"
+	Flaky        GateState = "flaky"        // tests failed, and passed when they were run again
+	Unverifiable GateState = "unverifiable" // it ran, and its output cannot be interpreted
+	Exceeded     GateState = "exceeded"     // it exceeded a resource limit and was killed
 )
 
 // Red reports whether a gate's result counts against the tree: it failed, did not end, or
@@ -66,12 +69,14 @@ type Finding struct {
 	Advice    string   `json:"advice,omitzero"`
 
 	// For a removal in the change, which a submission must explain by name.
-	Name      string `json:"name,omitzero"`      // name under which a submission explains it; empty: no explanation needed
+	// name under which a submission explains it; empty: no explanation needed
+	Name      string `json:"name,omitzero"`
 	Explained string `json:"explained,omitzero"` // the explanation in the submission
 
 	// Set by reviewers.
-	Category   string `json:"category,omitzero"`   // correctness, security, tests, ...
-	Persona    string `json:"persona,omitzero"`    // the reviewer who found it, if there are several; comma-separated if several found it
+	Category string `json:"category,omitzero"` // correctness, security, tests, ...
+	// the reviewer who found it, if there are several; comma-separated if several found it
+	Persona    string `json:"persona,omitzero"`
 	Quote      string `json:"quote,omitzero"`      // the text of the code
 	Unverified string `json:"unverified,omitzero"` // why it does not block: the code that it quotes does not exist
 }
@@ -122,16 +127,25 @@ type Evidence struct {
 	Output    string        `json:"output,omitzero"`    // blob with its output
 	Why       string        `json:"why,omitzero"`       // why the state is neither pass nor fail
 	Findings  []Finding     `json:"findings,omitempty"`
-	All       string        `json:"all,omitzero"`      // blob with all findings, if the list here is cut
-	Flaky     []Flake       `json:"flaky,omitempty"`   // tests whose failure does not count against the tree
-	Unsure    []string      `json:"unsure,omitempty"`  // tests that failed on the base too, so that new failures in them cannot be recognized
-	Old       []string      `json:"old,omitempty"`     // tests and other findings with the same result as on the base: they do not count against the tree, and do not pass either
-	Missing   []string      `json:"missing,omitempty"` // tests that showed criteria and that are missing in the runner's list of passed tests
-	Named     string        `json:"named,omitzero"`    // blob with each test and its result, if the runner lists them
-	Base      string        `json:"base,omitzero"`     // git tree of the base that it was compared with, if the comparison changed it
-	Raw       string        `json:"raw,omitzero"`      // blob with the evidence before the comparison
-	Over      string        `json:"over,omitzero"`     // the exceeded resource, if that ended it: memory, cpu, disk or processes
-	Hangs     bool          `json:"hangs,omitzero"`    // it did not end, and did not on the base either: not a pass, but it does not count against the tree if other gates judge it
+	All       string        `json:"all,omitzero"`    // blob with all findings, if the list here is cut
+	Flaky     []Flake       `json:"flaky,omitempty"` // tests whose failure does not count against the tree
+	// tests that failed on the base too, so that new failures in them cannot be recognized
+	Unsure []string `json:"unsure,omitempty"`
+	// tests and other findings with the same result as on the base: they do not count against
+	// the tree, and do not pass either
+	Old []string `json:"old,omitempty"`
+	// tests that showed criteria and that are missing in the runner's list of passed tests
+	Missing []string `json:"missing,omitempty"`
+	// blob with each test and its result, if the runner lists them
+	Named string `json:"named,omitzero"`
+	// git tree of the base that it was compared with, if the comparison changed it
+	Base string `json:"base,omitzero"`
+	Raw  string `json:"raw,omitzero"` // blob with the evidence before the comparison
+	// the exceeded resource, if that ended it: memory, cpu, disk or processes
+	Over string `json:"over,omitzero"`
+	// it did not end, and did not on the base either: not a pass, but it does not count
+	// against the tree if other gates judge it
+	Hangs bool `json:"hangs,omitzero"`
 
 	Optional bool `json:"optional,omitzero"` // it is reported, and counts neither for nor against the tree
 
@@ -153,7 +167,9 @@ type Flake struct {
 	Runs   int    `json:"runs"`
 	Base   bool   `json:"base,omitzero"` // it was flaky on the base, although it failed each time now
 
-	Quarantine string `json:"quarantine,omitzero"` // why, and until when, people quarantined it, so that its failure does not count; it may have failed each time
+	// why, and until when, people quarantined it, so that its failure does not count; it may
+	// have failed each time
+	Quarantine string `json:"quarantine,omitzero"`
 }
 
 // MoreFindings is the code of a finding that stands for the findings that were cut.

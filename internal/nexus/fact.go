@@ -35,9 +35,12 @@ type (
 		Routing Routing  `json:"routing,omitzero"`
 		Consent Consent  `json:"consent,omitzero"` // approval of the plan
 
-		Planning Money `json:"planning,omitzero"` // money that another run spent on its plan, deducted from the limit
-		Asked    int   `json:"asked,omitzero"`    // questions about the goal before the run; the run's own questions are numbered from the next one
-		Fork     *Fork `json:"fork,omitempty"`    // the run that it was forked from
+		// money that another run spent on its plan, deducted from the limit
+		Planning Money `json:"planning,omitzero"`
+		// questions about the goal before the run; the run's own questions are numbered from
+		// the next one
+		Asked int   `json:"asked,omitzero"`
+		Fork  *Fork `json:"fork,omitempty"` // the run that it was forked from
 	}
 	// RunChecked records the notices that were found before the run started and did not stop
 	// it.
@@ -54,7 +57,8 @@ type (
 		Sandbox string  `json:"sandbox,omitzero"` // sandbox of agents and gates; "off": none
 		Hooks   bool    `json:"hooks,omitzero"`   // hooks are asked before work starts
 
-		Alone    bool          `json:"alone,omitzero"`    // no person is available: questions that only a person may answer stay open
+		// no person is available: questions that only a person may answer stay open
+		Alone    bool          `json:"alone,omitzero"`
 		Patience time.Duration `json:"patience,omitzero"` // how long a question of the run itself waits; 0: forever
 	}
 	// RunRecovered records that another process has continued the run.
@@ -77,8 +81,9 @@ type (
 	RunResumed struct{}
 	// RunReopened continues a run that had ended.
 	RunReopened struct {
-		Why     string `json:"why,omitzero"`
-		Deliver bool   `json:"deliver,omitzero"` // only to publish and to merge the landed commits: no task is worked on
+		Why string `json:"why,omitzero"`
+		// only to publish and to merge the landed commits: no task is worked on
+		Deliver bool `json:"deliver,omitzero"`
 	}
 	// RunDrained records the intent to end the run: nothing starts any more, and running work
 	// stops at its next turn.
@@ -149,10 +154,12 @@ type (
 		Branch string `json:"branch"`
 		Commit string `json:"commit"`
 		Target string `json:"target,omitzero"` // branch that was fast-forwarded
-		Merged string `json:"merged,omitzero"` // commit of Target, if it differs from Commit because the branch had moved
-		Why    string `json:"why,omitzero"`    // why the target was not moved although this was requested
-		Bare   string `json:"bare,omitzero"`   // why its commits have no evidence notes although they were requested
-		Hook   string `json:"hook,omitzero"`   // the hook that refused; Why is its reason
+		// commit of Target, if it differs from Commit because the branch had moved
+		Merged string `json:"merged,omitzero"`
+		Why    string `json:"why,omitzero"` // why the target was not moved although this was requested
+		// why its commits have no evidence notes although they were requested
+		Bare string `json:"bare,omitzero"`
+		Hook string `json:"hook,omitzero"` // the hook that refused; Why is its reason
 	}
 	// RunEnded closes the run.
 	RunEnded struct {
@@ -313,11 +320,15 @@ type (
 		Task     TaskID    `json:"task"`
 		Tier     Tier      `json:"tier"`
 		Strategy Strategy  `json:"strategy"`
-		Base     string    `json:"base"`           // commit it starts from
-		Tree     string    `json:"tree,omitzero"`  // tree in which its worktree starts; empty: Base
-		Since    string    `json:"since,omitzero"` // commit that Tree's change is compared with, if it differs from Base: the change is merged onto Base
+		Base     string    `json:"base"`          // commit it starts from
+		Tree     string    `json:"tree,omitzero"` // tree in which its worktree starts; empty: Base
+		// commit that Tree's change is compared with, if it differs from Base: the change is
+		// merged onto Base
+		Since string `json:"since,omitzero"`
 
-		Continues SessionID `json:"continues,omitzero"` // session of another task whose shared session its coder continues; empty: a new session
+		// session of another task whose shared session its coder continues; empty: a new
+		// session
+		Continues SessionID `json:"continues,omitzero"`
 
 		From  AttemptID `json:"from,omitzero"`  // attempt whose Round Tree comes from; empty: none
 		Round int       `json:"round,omitzero"` // of From
@@ -404,11 +415,13 @@ type (
 	// its task names. It is recorded before the work starts.
 	RedSeen struct {
 		Attempt AttemptID `json:"attempt"`
-		Tree    string    `json:"tree"`             // of the base
-		Meant   []string  `json:"meant,omitempty"`  // failures that the task refers to: tests, other findings, commands
-		Green   []string  `json:"green,omitempty"`  // tests that the task names and that pass: they cannot show that the work is done
-		Aside   []string  `json:"aside,omitempty"`  // tests that the task, or the project, excludes
-		Others  []string  `json:"others,omitempty"` // failing tests that the task does not refer to
+		Tree    string    `json:"tree"` // of the base
+		// failures that the task refers to: tests, other findings, commands
+		Meant []string `json:"meant,omitempty"`
+		// tests that the task names and that pass: they cannot show that the work is done
+		Green  []string `json:"green,omitempty"`
+		Aside  []string `json:"aside,omitempty"`  // tests that the task, or the project, excludes
+		Others []string `json:"others,omitempty"` // failing tests that the task does not refer to
 	}
 	// CriteriaWeighed records, for each criterion whose check is a gate, the evidence on a
 	// tree that passed the gates. It is recorded before their verdict.
@@ -444,10 +457,12 @@ type (
 	// GateStarted records that a gate began to judge a tree. An attempt or a landing has at
 	// most one running gate.
 	GateStarted struct {
-		Attempt AttemptID `json:"attempt,omitzero"` // attempt whose tree it is, or that waits for the base; empty for the landing queue
-		Task    TaskID    `json:"task,omitzero"`    // task whose landing it judges, for the landing queue
-		Base    bool      `json:"base,omitzero"`    // it judges the tree that the work started from
-		Gate    string    `json:"gate"`             // "warm-up" is the compile step before those of a base, and is not judged
+		// attempt whose tree it is, or that waits for the base; empty for the landing queue
+		Attempt AttemptID `json:"attempt,omitzero"`
+		Task    TaskID    `json:"task,omitzero"` // task whose landing it judges, for the landing queue
+		Base    bool      `json:"base,omitzero"` // it judges the tree that the work started from
+		// "warm-up" is the compile step before those of a base, and is not judged
+		Gate string `json:"gate"`
 	}
 	// GateJudged records a gate's result on a tree.
 	GateJudged struct {
@@ -457,7 +472,8 @@ type (
 		Evidence Evidence  `json:"evidence"`
 		Cached   bool      `json:"cached,omitzero"` // the evidence was already known for this tree
 
-		WarmUp time.Duration `json:"warm_up,omitzero"` // time to compile for it and the gates after it, before it started
+		// time to compile for it and the gates after it, before it started
+		WarmUp time.Duration `json:"warm_up,omitzero"`
 	}
 	// VerdictGiven records the combined result of the gates for an attempt's tree.
 	VerdictGiven struct {
@@ -478,16 +494,18 @@ type (
 		Findings []Finding `json:"findings,omitempty"`
 		Readers  []Reader  `json:"readers,omitempty"` // the reviewers, and the part that each read
 
-		SendsBack bool     `json:"sends_back,omitzero"` // required by the run's limits on findings, whatever the reviewer decided
-		Agreed    []string `json:"agreed,omitempty"`    // deletions in the change that all reviewers approve
+		// required by the run's limits on findings, whatever the reviewer decided
+		SendsBack bool     `json:"sends_back,omitzero"`
+		Agreed    []string `json:"agreed,omitempty"` // deletions in the change that all reviewers approve
 	}
 	// TreeSnapshotted records that the worktree's state is pinned by a commit.
 	TreeSnapshotted struct {
 		Attempt AttemptID `json:"attempt"`
 		Commit  string    `json:"commit"`
 		Tree    string    `json:"tree"`
-		Fixed   string    `json:"fixed,omitzero"`        // files that formatters and linters fixed, not an agent, and their commands
-		Lines   []string  `json:"fixed_lines,omitempty"` // their changed lines, by present number: a.go:3-5, 9
+		// files that formatters and linters fixed, not an agent, and their commands
+		Fixed string   `json:"fixed,omitzero"`
+		Lines []string `json:"fixed_lines,omitempty"` // their changed lines, by present number: a.go:3-5, 9
 	}
 )
 
@@ -500,8 +518,9 @@ type Reader struct {
 	Parts    int       `json:"parts,omitzero"`
 	Reviewed bool      `json:"reviewed"`
 	Approved bool      `json:"approved"`
-	Why      string    `json:"why,omitzero"`    // why it did not review
-	Plugin   string    `json:"plugin,omitzero"` // name of the plugin, if the reviewer is not a model; it has no session then
+	Why      string    `json:"why,omitzero"` // why it did not review
+	// name of the plugin, if the reviewer is not a model; it has no session then
+	Plugin string `json:"plugin,omitzero"`
 }
 
 // Judgement is the decision whether a tool call may be made: the rule, the reason and the
@@ -524,7 +543,9 @@ type (
 		Model   string    `json:"model"`          // as provider/model
 		Prompt  string    `json:"prompt"`         // blob: system prompt and tools
 		About   string    `json:"about,omitzero"` // the question, if another session sent one
-		After   SessionID `json:"after,omitzero"` // session of another task whose conversation it continues; that session's messages precede this one's
+		// session of another task whose conversation it continues; that session's messages
+		// precede this one's
+		After SessionID `json:"after,omitzero"`
 	}
 	// PromptSent adds a message of Nexus to the conversation.
 	PromptSent struct {
@@ -535,9 +556,11 @@ type (
 
 		Memory []Remembered `json:"memory,omitempty"` // entries of the repository's memory that fit the task
 
-		Comments []Comment `json:"comments,omitempty"` // people's comments that it delivers: their places, without their texts
+		// people's comments that it delivers: their places, without their texts
+		Comments []Comment `json:"comments,omitempty"`
 
-		Manifest string `json:"manifest,omitempty"` // blob: the items of the message, see [PromptItem]; empty for a single line
+		// blob: the items of the message, see [PromptItem]; empty for a single line
+		Manifest string `json:"manifest,omitempty"`
 	}
 	// TurnTaken adds the model's answer.
 	TurnTaken struct {
@@ -562,15 +585,17 @@ type (
 		Duration time.Duration `json:"duration"`
 		About    string        `json:"about,omitzero"` // beginning of the result
 		Judged   Judgement     `json:"judged,omitzero"`
-		Over     string        `json:"over,omitzero"` // the exceeded resource, if that ended its command: memory, cpu, disk or processes
+		// the exceeded resource, if that ended its command: memory, cpu, disk or processes
+		Over string `json:"over,omitzero"`
 	}
 	// NetworkJudged records the hosts that a tool call or a gate requested.
 	NetworkJudged struct {
-		Attempt AttemptID     `json:"attempt,omitzero"` // attempt whose gate it is
-		Session SessionID     `json:"session,omitzero"` // session whose call it is
-		Call    string        `json:"call,omitzero"`
-		Gate    string        `json:"gate,omitzero"`
-		Hosts   []HostReached `json:"hosts"` // each with host, port, allowed, rule, why, address, times, and bytes up and down
+		Attempt AttemptID `json:"attempt,omitzero"` // attempt whose gate it is
+		Session SessionID `json:"session,omitzero"` // session whose call it is
+		Call    string    `json:"call,omitzero"`
+		Gate    string    `json:"gate,omitzero"`
+		// each with host, port, allowed, rule, why, address, times, and bytes up and down
+		Hosts []HostReached `json:"hosts"`
 	}
 	// ToolsAnswered adds the message with the results of a turn's tool calls.
 	ToolsAnswered struct {
@@ -612,8 +637,9 @@ type (
 		Model   string    `json:"model"`
 		Tier    Tier      `json:"tier,omitzero"`
 		Money   Money     `json:"money"`
-		Tokens  int64     `json:"tokens,omitzero"` // maximum number of tokens for the call, if the model has no known price
-		Else    []string  `json:"else,omitempty"`  // models that may be called instead, best first
+		// maximum number of tokens for the call, if the model has no known price
+		Tokens int64    `json:"tokens,omitzero"`
+		Else   []string `json:"else,omitempty"` // models that may be called instead, best first
 	}
 	// BudgetSpent settles a reservation. Failed calls are settled too.
 	BudgetSpent struct {
@@ -621,17 +647,19 @@ type (
 		Money     Money  `json:"money"`
 		Usage     Usage  `json:"usage"`
 		Estimated bool   `json:"estimated,omitzero"` // the cost was not reported
-		Service   string `json:"service,omitzero"`   // the service tier that served the call, if the provider reports it
+		// the service tier that served the call, if the provider reports it
+		Service string `json:"service,omitzero"`
 	}
 	// CallDelayed records that a model call failed, was settled, and is repeated after a
 	// wait; or, with Try 0, that a call waits before it is made.
 	CallDelayed struct {
-		Session SessionID     `json:"session"`
-		Model   string        `json:"model"`
-		Try     int           `json:"try"`  // failures of this kind in a row; 0: the call is delayed before it is made
-		Wait    time.Duration `json:"wait"` // until the next try; 0 if unknown
-		Why     string        `json:"why"`  // overloaded, out of quota, failing or near its limit
-		Said    string        `json:"said,omitzero"`
+		Session SessionID `json:"session"`
+		Model   string    `json:"model"`
+		// failures of this kind in a row; 0: the call is delayed before it is made
+		Try  int           `json:"try"`
+		Wait time.Duration `json:"wait"` // until the next try; 0 if unknown
+		Why  string        `json:"why"`  // overloaded, out of quota, failing or near its limit
+		Said string        `json:"said,omitzero"`
 	}
 	// QuotaHit records that a provider's account accepts no calls until a time.
 	QuotaHit struct {

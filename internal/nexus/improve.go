@@ -13,9 +13,12 @@ type ImproveRules struct {
 	Landings   int       `json:"landings,omitzero"` // landings after which it ends; 0: any number
 	Empty      bool      `json:"empty,omitzero"`    // it ends if it finds no work
 	Strategies []string  `json:"strategies,omitempty"`
-	Watch      string    `json:"watch,omitzero"`  // trigger of a cycle: files, commits, gate or a schedule; empty: time
-	Quiet      string    `json:"quiet,omitzero"`  // hours in which nothing starts or lands
-	Direct     bool      `json:"direct,omitzero"` // results land on the target; otherwise on the branch of their theme, where they wait for a person
+	// trigger of a cycle: files, commits, gate or a schedule; empty: time
+	Watch string `json:"watch,omitzero"`
+	Quiet string `json:"quiet,omitzero"` // hours in which nothing starts or lands
+	// results land on the target; otherwise on the branch of their theme, where they wait for
+	// a person
+	Direct bool `json:"direct,omitzero"`
 
 	Pulls bool `json:"pulls,omitzero"` // people agreed that a theme's branch is pushed and a pull request opened
 
@@ -27,7 +30,8 @@ type ImproveRules struct {
 	Waiting  int `json:"waiting,omitzero"`  // results that may wait for a person
 	Lines    int `json:"lines,omitzero"`    // lines that a result may add and remove; 0: any number
 
-	Rest     time.Duration `json:"rest,omitzero"`      // after the first cycle without work; doubles with each further one
+	// after the first cycle without work; doubles with each further one
+	Rest     time.Duration `json:"rest,omitzero"`
 	MostRest time.Duration `json:"most_rest,omitzero"` // upper limit of Rest
 }
 

@@ -76,8 +76,9 @@ type (
 	// requirement.
 	PartWithdrawn struct {
 		Attempt AttemptID `json:"attempt"`
-		ID      string    `json:"id,omitzero"` // of an assumption or a criterion; empty for a note and for an out-of-scope statement
-		Text    string    `json:"text"`
+		// of an assumption or a criterion; empty for a note and for an out-of-scope statement
+		ID   string `json:"id,omitzero"`
+		Text string `json:"text"`
 	}
 	// InterviewCorrected records the effect of a person's answer on the parts of the spec
 	// that it names: parts that it calls wrong are withdrawn, and parts that it agrees to are
@@ -87,9 +88,11 @@ type (
 		Question  string          `json:"question"` // "q3": the question of the run that was answered
 		By        string          `json:"by"`
 		Withdrawn []CorrectedPart `json:"withdrawn,omitempty"`
-		Unclear   []CorrectedPart `json:"unclear,omitempty"` // named, but the answer does not show whether they are wrong
-		Locked    []string        `json:"locked,omitempty"`  // ids
-		Kept      []string        `json:"kept,omitempty"`    // texts of notes and out-of-scope statements that are locked too
+		// named, but the answer does not show whether they are wrong
+		Unclear []CorrectedPart `json:"unclear,omitempty"`
+		Locked  []string        `json:"locked,omitempty"` // ids
+		// texts of notes and out-of-scope statements that are locked too
+		Kept []string `json:"kept,omitempty"`
 	}
 	// AssumptionStated records an assumption, which is valid until a person changes it.
 	AssumptionStated struct {

@@ -21,8 +21,9 @@ func LessonKinds() []LessonKind {
 // Lessons are the lessons from earlier runs when a run began. They stay the same for the
 // whole run, so that the run can be replayed. Estimates are not included: see [Experience].
 type Lessons struct {
-	Tiers   []TierLearned  `json:"tiers,omitempty"`   // the most similar to a task first
-	Retries []RetryLearned `json:"retries,omitempty"` // failures after which another try at the same tier does not pay
+	Tiers []TierLearned `json:"tiers,omitempty"` // the most similar to a task first
+	// failures after which another try at the same tier does not pay
+	Retries []RetryLearned `json:"retries,omitempty"`
 	Gates   *GatesLearned  `json:"gates,omitempty"`   // nil: the usual order
 	Touched []FileLearned  `json:"touched,omitempty"` // files that tasks change without declaring them
 	Read    []FileLearned  `json:"read,omitempty"`    // files that agents read first

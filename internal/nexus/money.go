@@ -118,7 +118,8 @@ type Usage struct {
 	Output     int64 `json:"output"`               // written, thinking included
 	CacheRead  int64 `json:"cache_read,omitzero"`  // read from the provider's cache
 	CacheWrite int64 `json:"cache_write,omitzero"` // written to the provider's cache
-	CacheHour  int64 `json:"cache_hour,omitzero"`  // part of CacheWrite that is stored for an hour, if the provider reports it
+	// part of CacheWrite that is stored for an hour, if the provider reports it
+	CacheHour int64 `json:"cache_hour,omitzero"`
 }
 
 // Add returns the sum of u and v.

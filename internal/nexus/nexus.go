@@ -29,7 +29,8 @@ type Goal struct {
 	Text string `json:"text"`
 	Mode Mode   `json:"mode,omitzero"`
 
-	Tier     Tier     `json:"tier,omitzero"`     // starting tier of every task of the plan; empty: the planner decides
+	// starting tier of every task of the plan; empty: the planner decides
+	Tier     Tier     `json:"tier,omitzero"`
 	Strategy Strategy `json:"strategy,omitzero"` // strategy of every task of the plan
 
 	Depth    string `json:"depth,omitzero"`    // depth of the spec that is written for it
@@ -102,15 +103,16 @@ type Role string
 
 // The built-in roles.
 const (
-	Planner    Role = "planner"
-	Coder      Role = "coder"
-	Tester     Role = "tester"
-	Reviewer   Role = "reviewer"
-	Merger     Role = "merger"
-	Router     Role = "router"     // estimates the complexity of tasks
-	Scout      Role = "scout"      // a subagent: researches a question for another agent
-	Checker    Role = "checker"    // checks whether a plan covers its goal
-	Reproducer Role = "reproducer" // writes a test for the goal from the goal and the base, without seeing the change
+	Planner  Role = "planner"
+	Coder    Role = "coder"
+	Tester   Role = "tester"
+	Reviewer Role = "reviewer"
+	Merger   Role = "merger"
+	Router   Role = "router"  // estimates the complexity of tasks
+	Scout    Role = "scout"   // a subagent: researches a question for another agent
+	Checker  Role = "checker" // checks whether a plan covers its goal
+	// writes a test for the goal from the goal and the base, without seeing the change
+	Reproducer Role = "reproducer"
 	Specifier  Role = "specifier"  // turns a goal into a spec
 	Researcher Role = "researcher" // researches the background of a spec
 	Documenter Role = "documenter" // describes the code for people and other agents
@@ -137,51 +139,67 @@ type Process struct {
 // Limits are the caps of a run. The counters behind them are never reset. A zero field means
 // no cap, except where noted.
 type Limits struct {
-	Parallel      int           `json:"parallel"`                // attempts at once; 0 means 1
-	PerRole       map[Role]int  `json:"per_role,omitempty"`      // sessions of a role at once
-	Turns         int           `json:"turns"`                   // model calls in a session
-	Rounds        int           `json:"rounds"`                  // rounds in which the agent may write, over all attempts of a task
-	PerTier       map[Tier]int  `json:"per_tier,omitempty"`      // attempts of a task at a tier
-	Dispatches    int           `json:"dispatches,omitzero"`     // attempts started in a run
-	Same          int           `json:"same"`                    // equal failures, or equal trees, that end a repair
-	ReviewRounds  int           `json:"review_rounds,omitzero"`  // rejected reviews in an attempt
-	Losses        int           `json:"losses,omitzero"`         // times that an attempt may lose its process without progress
-	LandTries     int           `json:"land_tries,omitzero"`     // times that the landing queue may refuse an accepted attempt; 0 means 1
-	Batch         int           `json:"batch,omitzero"`          // small tasks that one coder's session does, one after the other; 0 and 1: one task per session
-	Parts         int           `json:"parts,omitzero"`          // maximum number of parts into which a stuck task is split; 0: it is not split
-	Depth         int           `json:"depth,omitzero"`          // maximum depth of repeated splits
-	Size          Size          `json:"size,omitzero"`           // maximum size of a planned task
-	SecondLook    SecondLook    `json:"second_look,omitzero"`    // plans that get a coverage check; zero is auto
-	Fixes         int           `json:"fixes,omitzero"`          // rounds of tasks that fix unmet criteria of the landed tree; 0: none
-	Refusals      int           `json:"refusals,omitzero"`       // refusals of the plan with a reason, after each of which another plan is made
-	Calls         int           `json:"calls,omitzero"`          // tool calls in a session
-	ToolCalls     int           `json:"tool_calls,omitzero"`     // calls of the same tool in a session
-	FailedCalls   int           `json:"failed_calls,omitzero"`   // failed tool calls in a session
-	FailedInRow   int           `json:"failed_in_row,omitzero"`  // failed tool calls in a row
-	SessionTokens int64         `json:"session_tokens,omitzero"` // input and output tokens of a session
-	Quota         int           `json:"quota,omitzero"`          // percentage of an agent program's quota window at which it starts no session; 0 means 95
-	Compact       int           `json:"compact,omitzero"`        // percentage of the model's context at which a conversation is compacted; 0 means 70
-	TurnTime      time.Duration `json:"turn_time,omitzero"`      // silence of the model within a turn
-	AnswerTime    time.Duration `json:"answer_time,omitzero"`    // one answer of the model, from request to end
-	GateTime      time.Duration `json:"gate_time,omitzero"`      // one gate
-	SessionTime   time.Duration `json:"session_time,omitzero"`   // one session
-	TaskTime      time.Duration `json:"task_time,omitzero"`      // all attempts of a task together
-	RunTime       time.Duration `json:"run_time,omitzero"`       // the run
-	RunMoney      Money         `json:"run_money"`               // the run; 0 allows no spending
-	TaskMoney     Money         `json:"task_money,omitzero"`     // one task
-	DayMoney      Money         `json:"day_money,omitzero"`      // all runs of a calendar day, UTC, of all repositories
+	Parallel int          `json:"parallel"`           // attempts at once; 0 means 1
+	PerRole  map[Role]int `json:"per_role,omitempty"` // sessions of a role at once
+	Turns    int          `json:"turns"`              // model calls in a session
+	// rounds in which the agent may write, over all attempts of a task
+	Rounds     int          `json:"rounds"`
+	PerTier    map[Tier]int `json:"per_tier,omitempty"`  // attempts of a task at a tier
+	Dispatches int          `json:"dispatches,omitzero"` // attempts started in a run
+	// equal failures, or equal trees, that end a repair
+	Same         int `json:"same"`
+	ReviewRounds int `json:"review_rounds,omitzero"` // rejected reviews in an attempt
+	// times that an attempt may lose its process without progress
+	Losses int `json:"losses,omitzero"`
+	// times that the landing queue may refuse an accepted attempt; 0 means 1
+	LandTries int `json:"land_tries,omitzero"`
+	// small tasks that one coder's session does, one after the other; 0 and 1: one task per
+	// session
+	Batch int `json:"batch,omitzero"`
+	// maximum number of parts into which a stuck task is split; 0: it is not split
+	Parts      int        `json:"parts,omitzero"`
+	Depth      int        `json:"depth,omitzero"`       // maximum depth of repeated splits
+	Size       Size       `json:"size,omitzero"`        // maximum size of a planned task
+	SecondLook SecondLook `json:"second_look,omitzero"` // plans that get a coverage check; zero is auto
+	// rounds of tasks that fix unmet criteria of the landed tree; 0: none
+	Fixes int `json:"fixes,omitzero"`
+	// refusals of the plan with a reason, after each of which another plan is made
+	Refusals      int   `json:"refusals,omitzero"`
+	Calls         int   `json:"calls,omitzero"`          // tool calls in a session
+	ToolCalls     int   `json:"tool_calls,omitzero"`     // calls of the same tool in a session
+	FailedCalls   int   `json:"failed_calls,omitzero"`   // failed tool calls in a session
+	FailedInRow   int   `json:"failed_in_row,omitzero"`  // failed tool calls in a row
+	SessionTokens int64 `json:"session_tokens,omitzero"` // input and output tokens of a session
+	// percentage of an agent program's quota window at which it starts no session; 0 means 95
+	Quota int `json:"quota,omitzero"`
+	// percentage of the model's context at which a conversation is compacted; 0 means 70
+	Compact     int           `json:"compact,omitzero"`
+	TurnTime    time.Duration `json:"turn_time,omitzero"`    // silence of the model within a turn
+	AnswerTime  time.Duration `json:"answer_time,omitzero"`  // one answer of the model, from request to end
+	GateTime    time.Duration `json:"gate_time,omitzero"`    // one gate
+	SessionTime time.Duration `json:"session_time,omitzero"` // one session
+	TaskTime    time.Duration `json:"task_time,omitzero"`    // all attempts of a task together
+	RunTime     time.Duration `json:"run_time,omitzero"`     // the run
+	RunMoney    Money         `json:"run_money"`             // the run; 0 allows no spending
+	TaskMoney   Money         `json:"task_money,omitzero"`   // one task
+	// all runs of a calendar day, UTC, of all repositories
+	DayMoney Money `json:"day_money,omitzero"`
 
 	RoleMoney     map[Role]Money   `json:"role_money,omitempty"`     // all sessions of a role
 	ProviderMoney map[string]Money `json:"provider_money,omitempty"` // all calls of a provider
-	RunTokens     int64            `json:"run_tokens,omitzero"`      // tokens for models without a known price; 0 means none
-	MajorsBlock   int              `json:"majors_block"`             // major review findings that block; 0 means 1
-	Approval      Approval         `json:"approval,omitzero"`        // actions that need a person's approval
-	Alerts        Alerts           `json:"alerts,omitzero"`          // problems about which people are notified
-	Replan        Replan           `json:"replan,omitzero"`          // thresholds at which the continuation of a task is decided again
-	Items         int              `json:"items,omitzero"`           // items of the backlog that are worked on at once; 0: any number
-	Step          bool             `json:"step,omitzero"`            // one task at a time, and a person is asked before each
-	Points        Points           `json:"points,omitzero"`          // checkpoints that the run makes automatically
-	Review        ChangeRules      `json:"review,omitzero"`          // changes that people review before they land
+	// tokens for models without a known price; 0 means none
+	RunTokens   int64    `json:"run_tokens,omitzero"`
+	MajorsBlock int      `json:"majors_block"`      // major review findings that block; 0 means 1
+	Approval    Approval `json:"approval,omitzero"` // actions that need a person's approval
+	Alerts      Alerts   `json:"alerts,omitzero"`   // problems about which people are notified
+	// thresholds at which the continuation of a task is decided again
+	Replan Replan `json:"replan,omitzero"`
+	// items of the backlog that are worked on at once; 0: any number
+	Items int `json:"items,omitzero"`
+	// one task at a time, and a person is asked before each
+	Step   bool        `json:"step,omitzero"`
+	Points Points      `json:"points,omitzero"` // checkpoints that the run makes automatically
+	Review ChangeRules `json:"review,omitzero"` // changes that people review before they land
 }
 
 // Size is the maximum size of a planned task.

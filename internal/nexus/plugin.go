@@ -24,11 +24,13 @@ type PluginState string
 
 // Values of PluginState.
 const (
-	PluginOK        PluginState = "ok"
-	PluginFailed    PluginState = "failed"    // it reported that it cannot answer
-	PluginInvalid   PluginState = "invalid"   // its output does not follow the protocol, or does not fit the request
-	PluginEnded     PluginState = "ended"     // it ended before it answered
-	PluginTimeout   PluginState = "timeout"   // it reached its time limit and was killed with all its child processes
+	PluginOK     PluginState = "ok"
+	PluginFailed PluginState = "failed" // it reported that it cannot answer
+	// its output does not follow the protocol, or does not fit the request
+	PluginInvalid PluginState = "invalid"
+	PluginEnded   PluginState = "ended" // it ended before it answered
+	// it reached its time limit and was killed with all its child processes
+	PluginTimeout   PluginState = "timeout"
 	PluginKilled    PluginState = "killed"    // it used too much memory or wrote too much, and was killed
 	PluginNotRun    PluginState = "not run"   // there is no such program, or it could not be started
 	PluginUntrusted PluginState = "untrusted" // nobody has trusted it in its present form

@@ -32,18 +32,20 @@ const (
 // Replan is the set of thresholds. A threshold of 0 is disabled. With the zero Replan only
 // the limits end a task.
 type Replan struct {
-	Time     int           `json:"time,omitzero"`     // percent of the estimate
-	Least    time.Duration `json:"least,omitzero"`    // time below which the estimate is ignored
-	Rounds   int           `json:"rounds,omitzero"`   // percent of the rounds that a task may take
-	Files    int           `json:"files,omitzero"`    // changed files beyond the declared ones; more than this are too many
-	Failures int           `json:"failures,omitzero"` // failed rounds in a row
+	Time   int           `json:"time,omitzero"`   // percent of the estimate
+	Least  time.Duration `json:"least,omitzero"`  // time below which the estimate is ignored
+	Rounds int           `json:"rounds,omitzero"` // percent of the rounds that a task may take
+	// changed files beyond the declared ones; more than this are too many
+	Files    int `json:"files,omitzero"`
+	Failures int `json:"failures,omitzero"` // failed rounds in a row
 }
 
 // Crossed is a threshold that a task reached, with the value.
 type Crossed struct {
 	Threshold Threshold `json:"threshold"`
 	Why       string    `json:"why"`
-	Times     int       `json:"times,omitzero"` // the multiple of it that was reached; missing: one more than the last one
+	// the multiple of it that was reached; missing: one more than the last one
+	Times int `json:"times,omitzero"`
 }
 
 // Facts about plans that change while a task is worked on.
@@ -65,6 +67,7 @@ type (
 		Crossed []Crossed    `json:"crossed"`
 		Course  Continuation `json:"course"`
 		Why     string       `json:"why"`
-		Anew    bool         `json:"anew,omitzero"` // its time starts again: the next attempt continues from the present work
+		// its time starts again: the next attempt continues from the present work
+		Anew bool `json:"anew,omitzero"`
 	}
 )

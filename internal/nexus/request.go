@@ -30,17 +30,22 @@ const (
 type Request struct {
 	Verb Verb   `json:"verb"`
 	Task TaskID `json:"task,omitzero"` // for skip, retry, tell, interrupt; for pause and resume: only this one
-	ID   string `json:"id,omitzero"`   // the question, for answer and amend; the criterion, for approve and revise; the branch, for land; the name, for checkpoint; tasks separated by commas, for undo
+	// the question, for answer and amend; the criterion, for approve and revise; the branch,
+	// for land; the name, for checkpoint; tasks separated by commas, for undo
+	ID   string `json:"id,omitzero"`
 	Text string `json:"text,omitzero"` // guidance, answer, or reason
 	Why  string `json:"why,omitzero"`  // for answer: its reason, if a program gives one
 	Now  bool   `json:"now,omitzero"`  // for stop: do not drain
 	By   string `json:"by,omitzero"`   // the person or program that asked
 
-	Check   string        `json:"check,omitzero"`   // for revise
-	Attempt AttemptID     `json:"attempt,omitzero"` // for retry: attempt whose Round is the start
-	Round   int           `json:"round,omitzero"`   // for retry, from 1
-	Fresh   bool          `json:"fresh,omitzero"`   // for retry: start from the tip
-	Plan    *Plan         `json:"plan,omitempty"`   // for amend; for answer: the plan that the yes approves, instead of the proposed one; for add: one task without an ID
-	Review  *ChangeReview `json:"review,omitempty"` // for review
-	Item    string        `json:"item,omitzero"`    // for add: the item of the backlog; for skip: the item that is no longer needed
+	Check   string    `json:"check,omitzero"`   // for revise
+	Attempt AttemptID `json:"attempt,omitzero"` // for retry: attempt whose Round is the start
+	Round   int       `json:"round,omitzero"`   // for retry, from 1
+	Fresh   bool      `json:"fresh,omitzero"`   // for retry: start from the tip
+	// for amend; for answer: the plan that the yes approves, instead of the proposed one; for
+	// add: one task without an ID
+	Plan   *Plan         `json:"plan,omitempty"`
+	Review *ChangeReview `json:"review,omitempty"` // for review
+	// for add: the item of the backlog; for skip: the item that is no longer needed
+	Item string `json:"item,omitzero"`
 }

@@ -3,14 +3,15 @@ package nexus
 // Requirement is one requirement that a person has. Its state (validated, implemented,
 // verified) is computed from the landed commits, never stored.
 type Requirement struct {
-	ID         string      `json:"id"` // REQ-1, REQ-2, ...; unique in a spec
-	Text       string      `json:"text"`
-	Category   ReqCategory `json:"category,omitzero"`   // zero means functional
-	Priority   MoSCoW      `json:"priority,omitzero"`   // zero means should
-	Confidence float64     `json:"confidence,omitzero"` // probability from 0 to 1 that the person meant it; 0: unknown
-	Area       string      `json:"area,omitzero"`       // one of the areas of decide/spec, or of the person's own
-	Quote      string      `json:"quote,omitzero"`      // the person's words
-	Later      bool        `json:"later,omitzero"`      // wanted, but not in the first version
+	ID       string      `json:"id"` // REQ-1, REQ-2, ...; unique in a spec
+	Text     string      `json:"text"`
+	Category ReqCategory `json:"category,omitzero"` // zero means functional
+	Priority MoSCoW      `json:"priority,omitzero"` // zero means should
+	// probability from 0 to 1 that the person meant it; 0: unknown
+	Confidence float64 `json:"confidence,omitzero"`
+	Area       string  `json:"area,omitzero"`  // one of the areas of decide/spec, or of the person's own
+	Quote      string  `json:"quote,omitzero"` // the person's words
+	Later      bool    `json:"later,omitzero"` // wanted, but not in the first version
 }
 
 // ReqCategory is the category of a requirement.
@@ -72,8 +73,9 @@ type StatementCover struct {
 	Tasks    []TaskID `json:"tasks,omitempty"`
 	Criteria []string `json:"criteria,omitempty"` // T1/AC-1
 	Missing  string   `json:"missing,omitzero"`   // the part that is not covered; empty: none
-	There    string   `json:"there,omitzero"`     // location in the repository that already does it, so that no task is needed
-	Asks     bool     `json:"asks"`               // it asks for work; if false, nothing needs to cover it
+	// location in the repository that already does it, so that no task is needed
+	There string `json:"there,omitzero"`
+	Asks  bool   `json:"asks"` // it asks for work; if false, nothing needs to cover it
 }
 
 // Gaps returns the statements that the plan does not cover.

@@ -31,7 +31,8 @@ type Routing struct {
 	Untested bool     `json:"untested,omitzero"` // the repository has no test when the run begins
 
 	Experience *Experience `json:"experience,omitempty"` // basis of the estimates of its tasks; nil: no estimates
-	Lessons    *Lessons    `json:"lessons,omitempty"`    // lessons from earlier runs; nil: none, or the run is older than lessons
+	// lessons from earlier runs; nil: none, or the run is older than lessons
+	Lessons *Lessons `json:"lessons,omitempty"`
 }
 
 // Past counts earlier attempts at tasks of one complexity at one tier.

@@ -66,9 +66,11 @@ const (
 	TestsFailing       Category = "tests-failing"       // tests fail after all sessions
 	VerifierRejected   Category = "verifier-rejected"   // the verifier rejects the work
 	GreenfieldNoTests  Category = "greenfield-no-tests" // no test was written
-	PersonNeeded       Category = "person-needed"       // the agent submitted that only a person can provide the missing thing
-	Disputed           Category = "disputed"            // author and judge disagree, and both have repeated their view
-	Resubmitted        Category = "resubmitted"         // it submitted a tree that was already refused
+	// the agent submitted that only a person can provide the missing thing
+	PersonNeeded Category = "person-needed"
+	// author and judge disagree, and both have repeated their view
+	Disputed    Category = "disputed"
+	Resubmitted Category = "resubmitted" // it submitted a tree that was already refused
 )
 
 // NeedsPerson reports whether a task that ends with it waits for a person. The other ends are

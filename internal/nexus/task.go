@@ -8,15 +8,18 @@ import (
 
 // Plan is the graph of tasks for a goal. Version is 1.
 type Plan struct {
-	Version  int        `json:"version"`
-	Goal     string     `json:"goal"`
-	Run      RunID      `json:"run,omitzero"`       // the run that only made this plan; its cost counts within the budget of the run that carries it out
+	Version int    `json:"version"`
+	Goal    string `json:"goal"`
+	// the run that only made this plan; its cost counts within the budget of the run that
+	// carries it out
+	Run      RunID      `json:"run,omitzero"`
 	Estimate *Estimate  `json:"estimate,omitempty"` // forecast of time and cost; nothing depends on it
 	Cover    *PlanCover `json:"cover,omitempty"`    // result of the coverage check; nil: not checked
 	Tasks    []Task     `json:"tasks"`
 
-	Assumptions []string   `json:"assumptions,omitempty"` // the planner's assumptions about points that the goal does not mention
-	Foreseen    []PlanRisk `json:"foreseen,omitempty"`    // risks that the planner sees
+	// the planner's assumptions about points that the goal does not mention
+	Assumptions []string   `json:"assumptions,omitempty"`
+	Foreseen    []PlanRisk `json:"foreseen,omitempty"` // risks that the planner sees
 }
 
 // PlanRisk is a risk of a plan that its planner sees.
@@ -38,18 +41,23 @@ const (
 
 // Task is one reviewable change.
 type Task struct {
-	ID         TaskID      `json:"id"`
-	Title      string      `json:"title"`
-	Brief      string      `json:"brief,omitzero"`      // instructions for the agent
-	Kind       TaskKind    `json:"kind,omitzero"`       // zero means code
-	Group      string      `json:"group,omitzero"`      // feature that it belongs to; a nested one is written "outer / inner"
-	Priority   Priority    `json:"priority,omitzero"`   // zero means medium
-	Needs      []TaskID    `json:"needs,omitempty"`     // tasks that must land first
-	Wants      []TaskID    `json:"wants,omitempty"`     // soft needs: it waits for them, and starts without the ones that will not land
-	Ties       Ties        `json:"ties,omitempty"`      // why it needs or wants a task; missing means blocks
-	Covers     []string    `json:"covers,omitempty"`    // ids of the requirements, or statements of the goal, that it serves (decide/spec)
-	Package    string      `json:"package,omitzero"`    // directory of its package, in a repository with several packages
-	Files      []string    `json:"files,omitempty"`     // slash-separated paths that it will touch, relative to the root
+	ID    TaskID   `json:"id"`
+	Title string   `json:"title"`
+	Brief string   `json:"brief,omitzero"` // instructions for the agent
+	Kind  TaskKind `json:"kind,omitzero"`  // zero means code
+	// feature that it belongs to; a nested one is written "outer / inner"
+	Group    string   `json:"group,omitzero"`
+	Priority Priority `json:"priority,omitzero"` // zero means medium
+	Needs    []TaskID `json:"needs,omitempty"`   // tasks that must land first
+	// soft needs: it waits for them, and starts without the ones that will not land
+	Wants []TaskID `json:"wants,omitempty"`
+	Ties  Ties     `json:"ties,omitempty"` // why it needs or wants a task; missing means blocks
+	// ids of the requirements, or statements of the goal, that it serves (decide/spec)
+	Covers []string `json:"covers,omitempty"`
+	// directory of its package, in a repository with several packages
+	Package string `json:"package,omitzero"`
+	// slash-separated paths that it will touch, relative to the root
+	Files      []string    `json:"files,omitempty"`
 	Criteria   []Criterion `json:"criteria,omitempty"`  // conditions that must be true when it is done
 	Minutes    int         `json:"minutes,omitzero"`    // estimate; 0 is unknown
 	Complexity Complexity  `json:"complexity,omitzero"` // estimated difficulty; zero: routing decides
@@ -145,14 +153,19 @@ func AllTies() []Tie { return []Tie{TieBlocks, TieFile, TieSchema, TieAPI} }
 
 // Criterion is one thing that must be true when a task is done.
 type Criterion struct {
-	Text  string `json:"text"`
-	Check string `json:"check,omitzero"` // a gate's name, or a command that exits with 0 if it is true; empty: a person must check it
-	Red   bool   `json:"red,omitzero"`   // its command was read from the goal: it shows nothing unless it fails without the change
-	Tried string `json:"tried,omitzero"` // result of its command on the tree that the plan was made for; empty: not run
+	Text string `json:"text"`
+	// a gate's name, or a command that exits with 0 if it is true; empty: a person must check
+	// it
+	Check string `json:"check,omitzero"`
+	// its command was read from the goal: it shows nothing unless it fails without the change
+	Red bool `json:"red,omitzero"`
+	// result of its command on the tree that the plan was made for; empty: not run
+	Tried string `json:"tried,omitzero"`
 	Unfit bool   `json:"unfit,omitzero"` // its command is useless as a check, for the reason in Tried
 	Was   string `json:"was,omitzero"`   // an earlier check command that was useless
 
-	Kind CriterionKind `json:"kind,omitzero"` // kind of statement, set by the planner or a person; empty: changed behavior
+	// kind of statement, set by the planner or a person; empty: changed behavior
+	Kind CriterionKind `json:"kind,omitzero"`
 }
 
 // AskedFor is the reason for no-test if a person requested it for a whole plan.

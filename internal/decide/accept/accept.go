@@ -34,22 +34,25 @@ const (
 
 // Row is one criterion with its evidence.
 type Row struct {
-	ID          string                `json:"id"` // T1/AC-2
-	Task        nexus.TaskID          `json:"task"`
-	Criterion   string                `json:"criterion"`
-	Fingerprint string                `json:"fingerprint"` // of its text and its check: evidence for another text does not count
+	ID        string       `json:"id"` // T1/AC-2
+	Task      nexus.TaskID `json:"task"`
+	Criterion string       `json:"criterion"`
+	// of its text and its check: evidence for another text does not count
+	Fingerprint string                `json:"fingerprint"`
 	Check       string                `json:"check,omitzero"`
 	Shown       *nexus.CriterionShown `json:"shown,omitempty"` // evidence for it, if its check is a gate
-	Test        string                `json:"test,omitzero"`   // test that was written for it because it had no check
-	File        string                `json:"file,omitzero"`
-	Stale       bool                  `json:"stale,omitzero"` // that test was written for an earlier text
-	State       State                 `json:"state"`
-	Why         string                `json:"why,omitzero"` // why it is not met
-	Evidence    *Evidence             `json:"evidence,omitempty"`
-	Waived      *Waiver               `json:"waived,omitempty"`
-	Rejected    *Waiver               `json:"rejected,omitempty"` // a person reviewed it and found it not met
-	Verifier    *nexus.CriterionMet   `json:"verifier,omitempty"` // a verifier's judgement, which is not evidence
-	Fixes       []Fix                 `json:"fixes,omitempty"`    // tasks that were to fix it when it was unmet at the end
+	// test that was written for it because it had no check
+	Test     string              `json:"test,omitzero"`
+	File     string              `json:"file,omitzero"`
+	Stale    bool                `json:"stale,omitzero"` // that test was written for an earlier text
+	State    State               `json:"state"`
+	Why      string              `json:"why,omitzero"` // why it is not met
+	Evidence *Evidence           `json:"evidence,omitempty"`
+	Waived   *Waiver             `json:"waived,omitempty"`
+	Rejected *Waiver             `json:"rejected,omitempty"` // a person reviewed it and found it not met
+	Verifier *nexus.CriterionMet `json:"verifier,omitempty"` // a verifier's judgement, which is not evidence
+	// tasks that were to fix it when it was unmet at the end
+	Fixes []Fix `json:"fixes,omitempty"`
 }
 
 // Evidence is the evidence for a criterion.

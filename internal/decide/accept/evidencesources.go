@@ -295,7 +295,8 @@ func (w Work) reds() (green, left []redTest) {
 			}
 		}
 		if whole := (redTest{gate: b.Gate, label: "gate " + b.Gate}); !some && w.failedAgain(b, nexus.Finding{}) &&
-			isClean(nexus.EvidenceOf(w.Now, b.Gate)) && !w.weakensTests() && w.passesWithOldTests(b, nexus.Finding{}) { // the runner names no test
+			// the runner names no test
+			isClean(nexus.EvidenceOf(w.Now, b.Gate)) && !w.weakensTests() && w.passesWithOldTests(b, nexus.Finding{}) {
 			green = append(green, whole)
 		}
 	}

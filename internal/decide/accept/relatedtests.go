@@ -151,7 +151,8 @@ const relates = 2
 // isRelated reports whether tests that pass now and failed before are about the subject of
 // the text.
 func (w Work) isRelated(s wording, tests []redTest) bool {
-	return s.empty() || w.relation(s, tests) >= min(relates, len(s.words)+len(s.files)) // without words, nothing distinguishes the tests
+	// without words, nothing distinguishes the tests
+	return s.empty() || w.relation(s, tests) >= min(relates, len(s.words)+len(s.files))
 }
 
 // mayRelate is [Work.isRelated] for tests that were chosen for the criterion: one word is

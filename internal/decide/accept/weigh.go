@@ -256,7 +256,8 @@ func (w Work) failedAgain(b nexus.Evidence, f nexus.Finding) bool {
 		return false
 	case nexus.Fail:
 		return f.Test == "" || slices.ContainsFunc(e.Findings, func(o nexus.Finding) bool { return o.Test == f.Test }) ||
-			!slices.ContainsFunc(e.Findings, func(o nexus.Finding) bool { return o.Test != "" }) // no test could be identified
+			// no test could be identified
+			!slices.ContainsFunc(e.Findings, func(o nexus.Finding) bool { return o.Test != "" })
 	default:
 		return true
 	}

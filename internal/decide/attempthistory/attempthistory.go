@@ -120,7 +120,8 @@ func attempt(v state.View, old *state.Attempt, revised bool) Attempt {
 		ID: old.ID, Tier: old.Tier, Rounds: len(old.Rounds), Fault: state.FailureCauseOf(old), Why: old.Why, Revised: revised,
 		From: old.Base, To: old.Snapshot.Commit,
 	}
-	if r := old.LastRound(); r != nil && a.To == "" { // the landing queue returned it, and it ended before it had a tree again
+	// the landing queue returned it, and it ended before it had a tree again
+	if r := old.LastRound(); r != nil && a.To == "" {
 		a.From, a.To = r.Base, r.Commit
 	}
 	if v.Attempt != nil && v.Attempt.From == old.ID {

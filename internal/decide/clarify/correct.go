@@ -15,8 +15,9 @@ import (
 type Correction struct {
 	nexus.InterviewCorrected
 
-	Replaced []nexus.CorrectedPart `json:"replaced,omitempty"` // replacements; Instead is the id of the replaced part
-	Heard    bool                  `json:"-"`                  // the interviewer has received it
+	// replacements; Instead is the id of the replaced part
+	Replaced []nexus.CorrectedPart `json:"replaced,omitempty"`
+	Heard    bool                  `json:"-"` // the interviewer has received it
 	asked    bool                  // the result was shown to the person for confirmation
 }
 

@@ -202,7 +202,8 @@ func (i *Interview) capture(f nexus.RequirementCaptured) {
 	}
 	r := f.Requirement
 	i.replaced(r.ID, r.Text, f.Instead)
-	if was := i.find(r.ID); was != nil && norm(was.Text) != norm(r.Text) { // the person did not agree to the new text
+	// the person did not agree to the new text
+	if was := i.find(r.ID); was != nil && norm(was.Text) != norm(r.Text) {
 		i.fixed = slices.DeleteFunc(slices.Clone(i.fixed), func(id string) bool { return id == r.ID })
 	}
 	same := func(o nexus.Requirement) bool { return o.ID == r.ID }

@@ -20,10 +20,11 @@ type Handin struct {
 	Title        string             `json:"title"`
 	Problem      string             `json:"problem"`
 	Requirements []RequirementDraft `json:"requirements"`
-	Withdraw     []string           `json:"withdraw"` // ids of parts that are no longer valid, or texts of parts without an id
-	Replace      []PartReplacement  `json:"replace"`
-	Assumptions  []string           `json:"assumptions"`
-	Questions    []QuestionDraft    `json:"questions"`
+	// ids of parts that are no longer valid, or texts of parts without an id
+	Withdraw    []string          `json:"withdraw"`
+	Replace     []PartReplacement `json:"replace"`
+	Assumptions []string          `json:"assumptions"`
+	Questions   []QuestionDraft   `json:"questions"`
 
 	Criteria   []CriterionDraft `json:"criteria"`
 	Notes      []string         `json:"notes"`
@@ -176,7 +177,8 @@ func (i *Interview) FactsFrom(round int, h Handin) []nexus.Fact {
 		add(f)
 	}
 	heard := nexus.InterviewHeard{Attempt: i.Attempt, Round: round, Draft: after.drafted(h), Done: h.Done}
-	if !i.Ended && !h.Done && !h.Clear && round < MaxRounds { // otherwise the interviewer could not receive the answers
+	// otherwise the interviewer could not receive the answers
+	if !i.Ended && !h.Done && !h.Clear && round < MaxRounds {
 		heard.Questions = i.questions(round, h.Questions)
 	}
 	heard.Clear = h.Clear && round == 1

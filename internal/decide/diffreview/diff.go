@@ -46,7 +46,9 @@ type Risk string
 
 // Levels of risk, the greatest first.
 const (
-	HighRisk   Risk = "high"   // public interfaces, migrations, authentication and security, weaker tests, dependencies, CI
+	// public interfaces, migrations, authentication and security, weaker tests, dependencies,
+	// CI
+	HighRisk   Risk = "high"
 	NormalRisk Risk = "normal" // code
 	LowRisk    Risk = "low"    // tests that only grew, prose
 	NoRisk     Risk = "none"   // generated files

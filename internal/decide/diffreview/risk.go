@@ -64,7 +64,9 @@ func RateFile(f File, weaker []nexus.Finding) RatedRisk {
 	for _, c := range humaninput.CriticalFiles([]string{f.Path}) {
 		add(criticalOrder, HighRisk, strings.TrimPrefix(c.Message, "the change touches it; it "))
 	}
-	if written && w.Risk == NormalRisk { // a risky file is shown even if it is marked as generated: the change's author may have added the mark
+	// a risky file is shown even if it is marked as generated: the change's author may have
+	// added the mark
+	if written && w.Risk == NormalRisk {
 		return RatedRisk{Risk: NoRisk, Reasons: []string{"written by a program"}, Collapsed: true, order: writtenOrder}
 	}
 	if w.Risk == NormalRisk && stack.IsProse(f.Path) {

@@ -52,20 +52,22 @@ func (p Place) String() string {
 
 // Finding is one piece of work that is worth doing.
 type Finding struct {
-	ID       string          `json:"id"`       // STRATEGY/REST; it stays the same as long as the found thing does
-	Strategy string          `json:"strategy"` // strategy that found it
-	Kind     Kind            `json:"kind"`
-	Title    string          `json:"title"`               // the work, in a line
-	Why      string          `json:"why"`                 // the observation, in a line
-	Evidence string          `json:"evidence,omitzero"`   // a few lines of evidence, unchanged
-	Places   []Place         `json:"places,omitempty"`    // the first is the place to start
-	Severity nexus.Priority  `json:"severity"`            // zero means medium
-	Minutes  int             `json:"minutes,omitzero"`    // estimated time; 0: unknown
-	Test     string          `json:"test,omitzero"`       // name of the failing test in gates; empty: it is not about a single test
-	Count    int             `json:"count,omitzero"`      // number of such problems that it stands for; 0 means 1
-	Check    string          `json:"check,omitzero"`      // gate or command that fails now and passes when the work is done; empty: none known
-	State    nexus.GateState `json:"state,omitzero"`      // of the check; empty: not run
-	No       string          `json:"no_finding,omitzero"` // why it is not a finding; empty if it is one
+	ID       string         `json:"id"`       // STRATEGY/REST; it stays the same as long as the found thing does
+	Strategy string         `json:"strategy"` // strategy that found it
+	Kind     Kind           `json:"kind"`
+	Title    string         `json:"title"`             // the work, in a line
+	Why      string         `json:"why"`               // the observation, in a line
+	Evidence string         `json:"evidence,omitzero"` // a few lines of evidence, unchanged
+	Places   []Place        `json:"places,omitempty"`  // the first is the place to start
+	Severity nexus.Priority `json:"severity"`          // zero means medium
+	Minutes  int            `json:"minutes,omitzero"`  // estimated time; 0: unknown
+	// name of the failing test in gates; empty: it is not about a single test
+	Test  string `json:"test,omitzero"`
+	Count int    `json:"count,omitzero"` // number of such problems that it stands for; 0 means 1
+	// gate or command that fails now and passes when the work is done; empty: none known
+	Check string          `json:"check,omitzero"`
+	State nexus.GateState `json:"state,omitzero"`      // of the check; empty: not run
+	No    string          `json:"no_finding,omitzero"` // why it is not a finding; empty if it is one
 }
 
 // Red reports whether its check failed when it was run, so that there is work to do.

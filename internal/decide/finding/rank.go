@@ -27,7 +27,9 @@ type Ranked struct {
 // Weights of the score. Most values are those of the predecessor; decision 0080 gives the
 // reasons for the others.
 const (
-	hotFile      = 5 // minimum number of changes among the last commits for a file to count as hot; must be exceeded
+	// minimum number of changes among the last commits for a file to count as hot; must be
+	// exceeded
+	hotFile      = 5
 	hotPoints    = 150
 	testPoints   = 10 // doubled for each time that its untested lines, times the changes of their file, double
 	blocksPoints = 100

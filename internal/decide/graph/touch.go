@@ -111,7 +111,8 @@ type Collision struct {
 // Collisions returns the pairs of tasks that conflict, see [Graph.Conflicts].
 func Collisions(tasks []nexus.Task) []Collision {
 	locks := lockGroups()
-	holders, below := map[string][]int{}, map[string][]int{} // tasks that name a path, and tasks that name something inside it
+	// tasks that name a path, and tasks that name something inside it
+	holders, below := map[string][]int{}, map[string][]int{}
 	sets := make([][]string, len(tasks))
 	for i, t := range tasks {
 		sets[i] = append(touchSet(t.Files), locked(t.Files, locks)...)

@@ -18,11 +18,13 @@ type Report struct {
 	Silent    float64              `json:"silent_seconds"` // seconds since the run's last event
 	Attempts  []Heartbeat          `json:"attempts"`       // working attempts
 	Queue     Queue                `json:"queue"`
-	Providers map[string]Share     `json:"providers,omitempty"`       // failure rate of calls, by provider
-	Gates     map[string]Share     `json:"gates,omitempty"`           // failure rate of judged trees, by gate
-	Roles     map[nexus.Role]Share `json:"roles,omitempty"`           // failure rate of sessions, by role
-	Bounds    map[string]int       `json:"bounds,omitempty"`          // number of times that commands and gates exceeded a resource limit, by resource
-	Hourly    float64              `json:"dollars_per_hour,omitzero"` // dollars over the last hour, or over the run if that is shorter
+	Providers map[string]Share     `json:"providers,omitempty"` // failure rate of calls, by provider
+	Gates     map[string]Share     `json:"gates,omitempty"`     // failure rate of judged trees, by gate
+	Roles     map[nexus.Role]Share `json:"roles,omitempty"`     // failure rate of sessions, by role
+	// number of times that commands and gates exceeded a resource limit, by resource
+	Bounds map[string]int `json:"bounds,omitempty"`
+	// dollars over the last hour, or over the run if that is shorter
+	Hourly float64 `json:"dollars_per_hour,omitzero"`
 }
 
 // Alert is an active alert.

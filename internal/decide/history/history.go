@@ -19,17 +19,18 @@ const most = 10
 
 // Figures are figures over several runs: the object of `nexus history --json`.
 type Figures struct {
-	Runs      int         `json:"runs"`
-	Of        Group       `json:"all"`
-	Money     nexus.Money `json:"money"` // of the runs, including planning and judging
-	ByRepo    []Group     `json:"by_repository,omitempty"`
-	ByKind    []Group     `json:"by_kind"`
-	ByStack   []Group     `json:"by_stack"`
-	ByTier    []Group     `json:"by_tier"`     // by starting tier
-	ByStrat   []Group     `json:"by_strategy"` // by test strategy
-	ByFound   []Group     `json:"by_found_by"` // by discovery strategy; tasks that people asked for are in none
-	ByRole    []Group     `json:"by_role"`     // a task counts for each role that worked on it, with that role's time and cost
-	ByModel   []Group     `json:"by_model"`    // as for roles
+	Runs    int         `json:"runs"`
+	Of      Group       `json:"all"`
+	Money   nexus.Money `json:"money"` // of the runs, including planning and judging
+	ByRepo  []Group     `json:"by_repository,omitempty"`
+	ByKind  []Group     `json:"by_kind"`
+	ByStack []Group     `json:"by_stack"`
+	ByTier  []Group     `json:"by_tier"`     // by starting tier
+	ByStrat []Group     `json:"by_strategy"` // by test strategy
+	ByFound []Group     `json:"by_found_by"` // by discovery strategy; tasks that people asked for are in none
+	// a task counts for each role that worked on it, with that role's time and cost
+	ByRole    []Group     `json:"by_role"`
+	ByModel   []Group     `json:"by_model"` // as for roles
 	Slowest   []Item      `json:"slowest"`
 	Failed    []Item      `json:"failed"`   // including tasks that wait for a person, the latest first
 	Retried   []Item      `json:"retried"`  // tasks with more than one attempt, the latest first
@@ -41,18 +42,21 @@ type Figures struct {
 
 // Group summarizes a group of tasks.
 type Group struct {
-	Name      string      `json:"name,omitzero"`
-	Tasks     int         `json:"tasks"`
-	Landed    int         `json:"landed"`
-	Failed    int         `json:"failed"`
-	Parked    int         `json:"parked"`
-	Retried   int         `json:"retried"` // tasks with more than one attempt
-	Attempts  int         `json:"attempts"`
-	Rounds    int         `json:"rounds"`
-	Raised    int         `json:"escalations"` // number of moves to a stronger tier
-	FirstPass float64     `json:"first_pass"`  // share of started tasks that landed with one attempt that was never sent back
-	Seconds   int64       `json:"seconds"`     // median time of the landed tasks
-	PerLanded nexus.Money `json:"per_landed"`  // cost of all tasks per landed one; 0: none landed; for all tasks: including planning and judging
+	Name     string `json:"name,omitzero"`
+	Tasks    int    `json:"tasks"`
+	Landed   int    `json:"landed"`
+	Failed   int    `json:"failed"`
+	Parked   int    `json:"parked"`
+	Retried  int    `json:"retried"` // tasks with more than one attempt
+	Attempts int    `json:"attempts"`
+	Rounds   int    `json:"rounds"`
+	Raised   int    `json:"escalations"` // number of moves to a stronger tier
+	// share of started tasks that landed with one attempt that was never sent back
+	FirstPass float64 `json:"first_pass"`
+	Seconds   int64   `json:"seconds"` // median time of the landed tasks
+	// cost of all tasks per landed one; 0: none landed; for all tasks: including planning and
+	// judging
+	PerLanded nexus.Money `json:"per_landed"`
 	Money     nexus.Money `json:"money"`
 	Tokens    int64       `json:"tokens"`
 
@@ -94,14 +98,15 @@ type GateGroup struct {
 
 // Accuracy is the accuracy of estimates for landed tasks.
 type Accuracy struct {
-	Run        nexus.RunID `json:"run,omitzero"`
-	Tasks      int         `json:"tasks"`       // landed tasks with an estimate
-	Learned    int         `json:"learned"`     // those of them whose estimate is based on landed tasks and not on a rule of thumb
-	Inside     float64     `json:"inside"`      // share with a time within the range
-	Ratio      float64     `json:"ratio"`       // median ratio of time to estimate
-	Paid       int         `json:"paid"`        // those of them with an estimate of money
-	PaidInside float64     `json:"paid_inside"` // share with a cost within the range
-	PaidRatio  float64     `json:"paid_ratio"`  // median ratio of cost to estimate
+	Run   nexus.RunID `json:"run,omitzero"`
+	Tasks int         `json:"tasks"` // landed tasks with an estimate
+	// those of them whose estimate is based on landed tasks and not on a rule of thumb
+	Learned    int     `json:"learned"`
+	Inside     float64 `json:"inside"`      // share with a time within the range
+	Ratio      float64 `json:"ratio"`       // median ratio of time to estimate
+	Paid       int     `json:"paid"`        // those of them with an estimate of money
+	PaidInside float64 `json:"paid_inside"` // share with a cost within the range
+	PaidRatio  float64 `json:"paid_ratio"`  // median ratio of cost to estimate
 }
 
 // tables are the groups of tasks, by property.

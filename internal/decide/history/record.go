@@ -46,21 +46,22 @@ type Task struct {
 	Stack      string           `json:"stack"`
 	Tier       nexus.Tier       `json:"tier"`              // starting tier
 	Strategy   nexus.Strategy   `json:"strategy,omitzero"` // test strategy
-	FoundBy    string           `json:"found_by,omitzero"` // discovery strategy that found it; empty: people asked for it
-	Status     nexus.TaskStatus `json:"status"`
-	Why        string           `json:"why,omitzero"`
-	Rounds     int              `json:"rounds,omitzero"`
-	Raised     int              `json:"raised,omitzero"` // number of moves to a stronger tier
-	First      bool             `json:"first,omitzero"`  // it landed with one attempt that was never sent back
-	Ended      time.Time        `json:"ended,omitzero"`
-	Seconds    float64          `json:"seconds,omitzero"`
-	Money      nexus.Money      `json:"money,omitzero"`
-	Files      []string         `json:"files,omitempty"`   // declared files
-	Changed    []string         `json:"changed,omitempty"` // files that its landing changed
-	Read       []string         `json:"read,omitempty"`    // files that its coders read
-	Estimate   *Estimate        `json:"estimate,omitempty"`
-	Tries      []AttemptSummary `json:"tries,omitempty"` // its attempts, oldest first
-	Uses       []Use            `json:"uses,omitempty"`  // time and cost by role and model
+	// discovery strategy that found it; empty: people asked for it
+	FoundBy  string           `json:"found_by,omitzero"`
+	Status   nexus.TaskStatus `json:"status"`
+	Why      string           `json:"why,omitzero"`
+	Rounds   int              `json:"rounds,omitzero"`
+	Raised   int              `json:"raised,omitzero"` // number of moves to a stronger tier
+	First    bool             `json:"first,omitzero"`  // it landed with one attempt that was never sent back
+	Ended    time.Time        `json:"ended,omitzero"`
+	Seconds  float64          `json:"seconds,omitzero"`
+	Money    nexus.Money      `json:"money,omitzero"`
+	Files    []string         `json:"files,omitempty"`   // declared files
+	Changed  []string         `json:"changed,omitempty"` // files that its landing changed
+	Read     []string         `json:"read,omitempty"`    // files that its coders read
+	Estimate *Estimate        `json:"estimate,omitempty"`
+	Tries    []AttemptSummary `json:"tries,omitempty"` // its attempts, oldest first
+	Uses     []Use            `json:"uses,omitempty"`  // time and cost by role and model
 }
 
 // Estimate is the forecast for a task.
@@ -76,12 +77,14 @@ type Estimate struct {
 type AttemptSummary struct {
 	Tier     nexus.Tier     `json:"tier"`
 	Strategy nexus.Strategy `json:"strategy,omitzero"`
-	Counts   bool           `json:"counts,omitzero"` // it is evidence about its tier: it was not stopped, and neither Nexus nor the machine failed
-	Accepted bool           `json:"accepted,omitzero"`
-	Outcome  nexus.Outcome  `json:"outcome,omitzero"`
-	Money    nexus.Money    `json:"money,omitzero"`
-	Failure  string         `json:"failure,omitzero"` // signature of the last failure; empty if there was none
-	About    string         `json:"about,omitzero"`   // that failure in words
+	// it is evidence about its tier: it was not stopped, and neither Nexus nor the machine
+	// failed
+	Counts   bool          `json:"counts,omitzero"`
+	Accepted bool          `json:"accepted,omitzero"`
+	Outcome  nexus.Outcome `json:"outcome,omitzero"`
+	Money    nexus.Money   `json:"money,omitzero"`
+	Failure  string        `json:"failure,omitzero"` // signature of the last failure; empty if there was none
+	About    string        `json:"about,omitzero"`   // that failure in words
 }
 
 // After returns the situation before a next attempt: the gate that failed, or the attempt's

@@ -107,7 +107,9 @@ func (i Item) AnswerHint() string {
 // Inbox folds the events of a repository. The zero Inbox is empty. It belongs to the
 // goroutine that folds the events.
 type Inbox struct {
-	Past func(nexus.RunID) iter.Seq2[nexus.Event, error] // reads a run's events again; nil: its events stay in memory; see [state.State.ReadPastFrom]
+	// reads a run's events again; nil: its events stay in memory; see
+	// [state.State.ReadPastFrom]
+	Past func(nexus.RunID) iter.Seq2[nexus.Event, error]
 
 	runs  []*run
 	index map[nexus.RunID]*run

@@ -28,7 +28,9 @@ type Severity string
 const (
 	Green  Severity = "green"  // the work continues with the fallback of the asking agent
 	Yellow Severity = "yellow" // the task is parked, and the rest continues
-	Red    Severity = "red"    // nothing happens without an answer: security, money, conflicts, publishing, and unknown triggers
+	// nothing happens without an answer: security, money, conflicts, publishing, and unknown
+	// triggers
+	Red Severity = "red"
 )
 
 // Default is the action if nobody answers.

@@ -14,7 +14,9 @@ type Hours struct{ all []span }
 
 // span starts on some days and ends on the same or the next day.
 type span struct {
-	from, to int // minutes since midnight; to is greater than from, and greater than a day's minutes if it ends on the next day
+	// minutes since midnight; to is greater than from, and greater than a day's minutes if it
+	// ends on the next day
+	from, to int
 	days     [7]bool
 }
 

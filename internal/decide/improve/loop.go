@@ -50,7 +50,8 @@ const (
 	RejectedBy   Rule = "rejected"      // a person rejected the result
 	WaitsFor     Rule = "waits"         // a result of it waits for a person
 	ThemesOpen   Rule = "branches"      // the maximum number of branches waits for a person
-	Behind       Rule = "behind"        // the branch for the work cannot be updated with the newest commits of the target
+	// the branch for the work cannot be updated with the newest commits of the target
+	Behind Rule = "behind"
 )
 
 // Result is the result of an item.

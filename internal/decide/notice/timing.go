@@ -35,8 +35,10 @@ type Timing struct {
 	Zone    *time.Location      // of the quiet hours and the digest; nil: UTC
 	Through humaninput.Severity // severity from which a notice is sent at once, also in quiet hours; empty: none
 	Window  time.Duration       // time for which a notice waits for others
-	Digest  string              // time of day, such as 18:00, at which all other notices are sent together; empty: no digest
-	Most    int                 // notices in a message; 0: any number
+	// time of day, such as 18:00, at which all other notices are sent together; empty: no
+	// digest
+	Digest string
+	Most   int // notices in a message; 0: any number
 }
 
 // Check returns the problem with the time of the digest.

@@ -62,7 +62,8 @@ func loopback(argv []shell.Word) (where destination, made []shell.Word) {
 			made = append(made, argv[i])
 		case slices.Contains(sending(), a.Text) && i+1 < len(argv):
 			i++
-			reads := strings.ContainsAny(argv[i].Text, "@<") || a.Text == "-T" || a.Text == "--upload-file" // a file
+			// a file
+			reads := strings.ContainsAny(argv[i].Text, "@<") || a.Text == "-T" || a.Text == "--upload-file"
 			if slices.Contains([]string{"-d", "--data", "--data-binary", "--data-raw", "--json"}, a.Text) {
 				reads = strings.HasPrefix(argv[i].Text, "@")
 			}

@@ -101,7 +101,8 @@ func (j *judgement) xargs(argv, rest []shell.Word) []shell.Word {
 	if len(rest) == 0 {
 		return nil // the default is echo
 	}
-	listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !buildsOrInterprets(rest[0].Text) // and no program that runs its arguments
+	// and no program that runs its arguments
+	listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !buildsOrInterprets(rest[0].Text)
 	name := shell.Word{Dynamic: true, Listed: listed, Fixed: listed}
 	rest = slices.Clone(rest)
 	if mark := placed(argv); mark != "" {

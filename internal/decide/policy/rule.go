@@ -17,11 +17,15 @@ import (
 // Rules are a caller's additions to the built-in rules. Entries are words that a simple
 // command starts with, such as "make deploy".
 type Rules struct {
-	Dir    string   // the worktree, absolute; empty: every absolute path is outside
-	Allow  []string // commands that are allowed although their program is unknown; never from a file of the repository
-	Ask    []string
-	Deny   []string
-	Show   []string // patterns of files that agents may see although their names suggest secrets; never from a file of the repository
+	Dir string // the worktree, absolute; empty: every absolute path is outside
+	// commands that are allowed although their program is unknown; never from a file of the
+	// repository
+	Allow []string
+	Ask   []string
+	Deny  []string
+	// patterns of files that agents may see although their names suggest secrets; never from
+	// a file of the repository
+	Show   []string
 	Caches []string // absolute directories outside the worktree that agents may read: dependencies and toolchains
 	// Open means that commands run without a sandbox, so that their code could do anything.
 	Open   bool

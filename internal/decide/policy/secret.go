@@ -14,7 +14,8 @@ import (
 
 // secretive reports whether a name pattern is meant for files with secrets.
 func (j *judgement) secretive(pattern string) bool {
-	name := strings.TrimSuffix(strings.ReplaceAll(pattern[strings.LastIndexByte(pattern, '/')+1:], `\.`, "."), "$") // also as a regular expression
+	// also as a regular expression
+	name := strings.TrimSuffix(strings.ReplaceAll(pattern[strings.LastIndexByte(pattern, '/')+1:], `\.`, "."), "$")
 	return (pathkind.Protected(name, false) == pathkind.MaySecret || pathkind.MayMatch(name)) && !pathkind.Shown(j.rules.Show, pattern)
 }
 

@@ -10,7 +10,8 @@ type BlockerKind string
 
 // Values of BlockerKind.
 const (
-	External    BlockerKind = "external"            // something outside: a key, an account, a service, a device, somebody's consent
+	// something outside: a key, an account, a service, a device, somebody's consent
+	External    BlockerKind = "external"
 	Unclear     BlockerKind = "unclear_requirement" // the requirement is missing or contradictory
 	Dependency  BlockerKind = "dependency"          // missing other work, or a missing library or version
 	Knowledge   BlockerKind = "knowledge_gap"       // missing knowledge

@@ -50,7 +50,8 @@ func (r Rename) Only(old, now string) bool {
 		lines := strings.Split(names.ReplaceAllString(text, "\x00"), "\n")
 		for i, l := range lines {
 			body := strings.TrimLeft(l, " \t")
-			lines[i] = l[:len(l)-len(body)] + strings.Join(strings.Fields(body), " ") // names of another length are aligned again
+			// names of another length are aligned again
+			lines[i] = l[:len(l)-len(body)] + strings.Join(strings.Fields(body), " ")
 		}
 		return lines
 	}

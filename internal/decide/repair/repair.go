@@ -26,17 +26,20 @@ type Move string
 
 // Values of Move.
 const (
-	Write     Move = "write"     // a role writes, in a new round or in the present one
-	Judge     Move = "judge"     // the gates run on the tree
-	Check     Move = "check"     // only the tests run that were written for criteria without a check
-	Forgo     Move = "forgo"     // the changes of a tester of criteria are removed, and the work continues without them
-	Reproduce Move = "reproduce" // a session that has not seen the work writes a check from the goal, which runs without and with the work
-	Prove     Move = "prove"     // the new tests run on a tree without the work
-	Regate    Move = "regate"    // the gates run on the attempt's starting tree, before anything is written
-	Afresh    Move = "afresh"    // the result of earlier attempts is not used: the attempt starts from its base
-	Verify    Move = "verify"    // a verifier compares the work with the task
-	Review    Move = "review"    // a reviewer reads the diff
-	Apply     Move = "apply"     // a suggested replacement is applied without an agent
+	Write Move = "write" // a role writes, in a new round or in the present one
+	Judge Move = "judge" // the gates run on the tree
+	Check Move = "check" // only the tests run that were written for criteria without a check
+	// the changes of a tester of criteria are removed, and the work continues without them
+	Forgo Move = "forgo"
+	// a session that has not seen the work writes a check from the goal, which runs without
+	// and with the work
+	Reproduce Move = "reproduce"
+	Prove     Move = "prove"  // the new tests run on a tree without the work
+	Regate    Move = "regate" // the gates run on the attempt's starting tree, before anything is written
+	Afresh    Move = "afresh" // the result of earlier attempts is not used: the attempt starts from its base
+	Verify    Move = "verify" // a verifier compares the work with the task
+	Review    Move = "review" // a reviewer reads the diff
+	Apply     Move = "apply"  // a suggested replacement is applied without an agent
 	End       Move = "end"
 )
 

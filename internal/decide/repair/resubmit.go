@@ -12,9 +12,11 @@ import (
 
 // Refusal is an objection to a tree. The zero Refusal is none.
 type Refusal struct {
-	By      string // a gate, verify, review or train
-	Why     string
-	Outcome nexus.Outcome // of an attempt that submits the tree again: no-progress, or unverified if no gate could decide
+	By  string // a gate, verify, review or train
+	Why string
+	// of an attempt that submits the tree again: no-progress, or unverified if no gate could
+	// decide
+	Outcome nexus.Outcome
 }
 
 // RefusedBefore returns the last objection to a tree in ended attempts, given oldest first. A

@@ -30,7 +30,8 @@ func SumVerdict(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []n
 			continue
 		}
 		if e.State == nexus.NotRun && strings.HasPrefix(e.Gate, nexus.StepGate) {
-			e.State, e.Why = nexus.Fail, cmp.Or(e.Why, "it did not run") // a step was requested: no other gate replaces it
+			// a step was requested: no other gate replaces it
+			e.State, e.Why = nexus.Fail, cmp.Or(e.Why, "it did not run")
 		}
 		r := rank(e.State, rests(t, e.Gate) && (!tested || e.Gate == "test" || !tests(e.Gate) || criterial(t, e.Gate)))
 		if e.Hangs {

@@ -15,12 +15,13 @@ import (
 
 // AuditFacts are the data with which a milestone is compared.
 type AuditFacts struct {
-	Branch   string                    // branch on which it must be reached
-	Commit   string                    // its tip
-	Specs    map[string]string         // their texts, by name
-	Past     []trace.PastRun           // runs, the newest first
-	Evidence map[string]nexus.Evidence // evidence on the tip, by the check of a criterion; missing: it did not run there
-	Tags     map[string]string         // commits of existing tags, among those of closed milestones
+	Branch string            // branch on which it must be reached
+	Commit string            // its tip
+	Specs  map[string]string // their texts, by name
+	Past   []trace.PastRun   // runs, the newest first
+	// evidence on the tip, by the check of a criterion; missing: it did not run there
+	Evidence map[string]nexus.Evidence
+	Tags     map[string]string // commits of existing tags, among those of closed milestones
 }
 
 // Audit is the list of a milestone's gaps on the tip of a branch.
@@ -64,14 +65,15 @@ type Goal struct {
 
 // Gap is a missing part, and the command to continue with.
 type Gap struct {
-	What string      `json:"what"` // "AC-2", "login REQ-1", "goal 1"
-	Text string      `json:"text"` // its text
-	Why  string      `json:"why"`
-	Do   string      `json:"do"`            // the command to continue with
-	Work bool        `json:"work"`          // a run could close it
-	Spec string      `json:"spec,omitzero"` // spec of the statement
-	ID   string      `json:"id,omitzero"`   // of the statement or criterion; empty: it is a goal, or the milestone itself
-	Run  nexus.RunID `json:"run,omitzero"`  // run from which it is known
+	What string `json:"what"` // "AC-2", "login REQ-1", "goal 1"
+	Text string `json:"text"` // its text
+	Why  string `json:"why"`
+	Do   string `json:"do"`            // the command to continue with
+	Work bool   `json:"work"`          // a run could close it
+	Spec string `json:"spec,omitzero"` // spec of the statement
+	// of the statement or criterion; empty: it is a goal, or the milestone itself
+	ID  string      `json:"id,omitzero"`
+	Run nexus.RunID `json:"run,omitzero"` // run from which it is known
 }
 
 // Shown returns the number of criteria with evidence.

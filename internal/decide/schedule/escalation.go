@@ -67,7 +67,9 @@ func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fa
 		case a.Category == nexus.PersonNeeded: // a stronger model cannot provide it either
 			return park(t, a.Why)
 		}
-		if repair.NextStrategy(t) != a.Strategy { // a tester that cannot write tests without touching code counts like one that touched it
+		// a tester that cannot write tests without touching code counts like one that touched
+		// it
+		if repair.NextStrategy(t) != a.Strategy {
 			return retryOrEscalate(s, t, a)
 		}
 		return escalate(s, t, a, park)
@@ -151,7 +153,8 @@ func retryOrEscalate(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fa
 		return park(t, fmt.Sprintf("the environment failed %d times: %s", broken, a.Why))
 	}
 	if a.Category == nexus.GreenfieldNoTests && repair.NextStrategy(t) == a.Strategy {
-		return escalate(s, t, a, park) // it was lite already: more attempts at the same tier would write no test either
+		// it was lite already: more attempts at the same tier would write no test either
+		return escalate(s, t, a, park)
 	}
 	if why := futileRetryReason(s, t, a); why != "" {
 		a := *a

@@ -13,10 +13,11 @@ type Spec struct {
 	Requirements []nexus.Requirement `json:"requirements"`
 	Criteria     []Criterion         `json:"criteria,omitempty"`
 	Assumptions  []Assumption        `json:"assumptions,omitempty"`
-	Answers      []string            `json:"answers,omitempty"`      // people's answers to questions, in their own words
-	Notes        []string            `json:"notes,omitempty"`        // technical notes for the implementation
-	OutOfScope   []string            `json:"out_of_scope,omitempty"` // things that are not to be built
-	Critique     []string            `json:"critique,omitempty"`     // weaknesses that a deep spec finds in itself
+	// people's answers to questions, in their own words
+	Answers    []string `json:"answers,omitempty"`
+	Notes      []string `json:"notes,omitempty"`        // technical notes for the implementation
+	OutOfScope []string `json:"out_of_scope,omitempty"` // things that are not to be built
+	Critique   []string `json:"critique,omitempty"`     // weaknesses that a deep spec finds in itself
 }
 
 // Criterion is a criterion that shows that requirements are met.

@@ -23,13 +23,15 @@ const (
 // Attempt is one attempt at a task. A worker has its own clone and applies the facts that it
 // records to it.
 type Attempt struct {
-	ID         nexus.AttemptID
-	Task       nexus.TaskID
-	Tier       nexus.Tier
-	Strategy   nexus.Strategy
-	Base       string          // commit that the work is compared with
-	Start      string          // tree or commit in which the worktree starts, if it is not Base
-	Since      string          // commit that Start's change is compared with, if it is not Base: the change is to be merged onto Base
+	ID       nexus.AttemptID
+	Task     nexus.TaskID
+	Tier     nexus.Tier
+	Strategy nexus.Strategy
+	Base     string // commit that the work is compared with
+	Start    string // tree or commit in which the worktree starts, if it is not Base
+	// commit that Start's change is compared with, if it is not Base: the change is to be
+	// merged onto Base
+	Since      string
 	From       nexus.AttemptID // attempt whose round is Start; empty: none
 	FromRound  int
 	Asked      bool           // a person chose that
@@ -63,19 +65,21 @@ type Attempt struct {
 	Snapshot   nexus.TreeSnapshotted
 	Handed     []nexus.Finding // by the landing queue, for the next round
 	HandedWhy  string
-	Sent       *nexus.WorkReturned    // returned because of people's comments, for the next round; nil: not returned
-	Applied    *nexus.CommentsApplied // results of Sent's replacements; nil: none yet
-	Open       []nexus.Comment        // people's comments that its author received and has not answered
-	Reminded   []string               // those of them for which it received a reminder
-	Claims     []nexus.Answer         // its author's answers to comments, before they are checked against the change
-	Risky      *nexus.ChangeWeighed   // risky files of its change; nil: not checked
-	Heard      []int64                // landings that it was notified of
-	Began      time.Time
-	Finished   time.Time
-	Rested     time.Duration // time since it last had a worker in which it waited for a provider or a person
-	Rests      time.Time     // end of the present wait
-	Active     time.Time     // start of its active time
-	Clock      time.Time     // Active by the run's clock
+	// returned because of people's comments, for the next round; nil: not returned
+	Sent     *nexus.WorkReturned
+	Applied  *nexus.CommentsApplied // results of Sent's replacements; nil: none yet
+	Open     []nexus.Comment        // people's comments that its author received and has not answered
+	Reminded []string               // those of them for which it received a reminder
+	// its author's answers to comments, before they are checked against the change
+	Claims   []nexus.Answer
+	Risky    *nexus.ChangeWeighed // risky files of its change; nil: not checked
+	Heard    []int64              // landings that it was notified of
+	Began    time.Time
+	Finished time.Time
+	Rested   time.Duration // time since it last had a worker in which it waited for a provider or a person
+	Rests    time.Time     // end of the present wait
+	Active   time.Time     // start of its active time
+	Clock    time.Time     // Active by the run's clock
 
 	asks  []string  // questions whose answer by a person it waits for
 	asked time.Time // start of that wait
@@ -109,27 +113,31 @@ type Round struct {
 type Session struct {
 	nexus.SessionStarted
 	Messages []string // blobs of [llm.Message], in order
-	Before   int      // number of messages at the start that belong to the session that it continues, until it is compacted
-	Unheard  int      // number of our messages at the end that have no answer yet
-	Turns    int
-	Pending  bool // the model waits for tool results
-	Over     bool // it has submitted, for now
-	Outcome  nexus.Outcome
-	Why      string
-	Result   string // blob
-	Needs    nexus.Needs
-	Doing    string   // for people: its last action
-	Purpose  string   // purpose of its last message from us: brief, repair, guidance, ...
-	Looked   []string // subjects of its calls, without repetition
-	Usage    nexus.Usage
-	Spent    nexus.Money
-	Tally    Tally                  // of its tool calls
-	Compact  nexus.SessionCompacted // the last compaction
-	Opened   nexus.AgentOpened      // the conversation of another maker's agent that does it; empty: Nexus does it
-	Closed   nexus.AgentEnded       // how that agent's program last ended
-	Memory   []nexus.Remembered     // entries of the repository's memory that it received at its start
-	Foreign  int                    // messages that a model other than the present one saw
-	Elapsed  time.Duration          // time of calls and tools while a process was there, without waits for permission, people and providers
+	// number of messages at the start that belong to the session that it continues, until it
+	// is compacted
+	Before  int
+	Unheard int // number of our messages at the end that have no answer yet
+	Turns   int
+	Pending bool // the model waits for tool results
+	Over    bool // it has submitted, for now
+	Outcome nexus.Outcome
+	Why     string
+	Result  string // blob
+	Needs   nexus.Needs
+	Doing   string   // for people: its last action
+	Purpose string   // purpose of its last message from us: brief, repair, guidance, ...
+	Looked  []string // subjects of its calls, without repetition
+	Usage   nexus.Usage
+	Spent   nexus.Money
+	Tally   Tally                  // of its tool calls
+	Compact nexus.SessionCompacted // the last compaction
+	Opened  nexus.AgentOpened      // the conversation of another maker's agent that does it; empty: Nexus does it
+	Closed  nexus.AgentEnded       // how that agent's program last ended
+	Memory  []nexus.Remembered     // entries of the repository's memory that it received at its start
+	Foreign int                    // messages that a model other than the present one saw
+	// time of calls and tools while a process was there, without waits for permission, people
+	// and providers
+	Elapsed time.Duration
 
 	call  string        // reservation of the running call
 	since time.Time     // start of the running call or tools
@@ -444,7 +452,8 @@ func (a *Attempt) applySessionFact(f nexus.Fact, at time.Time) {
 		a.agent(f)
 	case nexus.SessionEnded:
 		if s := a.Session(f.Session); s != nil {
-			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped // sessions with these outcomes continue
+			// sessions with these outcomes continue
+			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped
 			s.Outcome, s.Why, s.Result, s.Needs = f.Outcome, f.Why, f.Result, f.Needs
 			s.halt()
 		}

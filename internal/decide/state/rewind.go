@@ -208,7 +208,8 @@ func (s *State) takeOverNames(now *State) {
 	}
 	for id, c := range now.sessions {
 		if s.sessions[id] == nil {
-			s.sessions[id] = &Session{SessionStarted: c.SessionStarted, Over: true, Outcome: nexus.Stopped, Purpose: c.Purpose} // costs are booked on it
+			// costs are booked on it
+			s.sessions[id] = &Session{SessionStarted: c.SessionStarted, Over: true, Outcome: nexus.Stopped, Purpose: c.Purpose}
 		}
 	}
 	for id, c := range now.sessions { // money that was paid stays paid

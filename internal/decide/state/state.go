@@ -47,11 +47,12 @@ type State struct {
 	Tasks       []*Task       // in the plan's order
 	Graph       *graph.Graph  // of the tasks; nil until the plan is approved
 
-	Lanes          []nexus.LaneFormed // groups of small tasks that share a session, in the order in which they were formed
-	Tip            string             // last commit on the run's branch; the base before the first landing
-	Queue          []*QueuedLanding   // the landing queue: accepted attempts that wait to land
-	CurrentLanding *QueuedLanding     // the attempt that is landing
-	Landings       []*Landing         // landed commits, in order
+	// groups of small tasks that share a session, in the order in which they were formed
+	Lanes          []nexus.LaneFormed
+	Tip            string           // last commit on the run's branch; the base before the first landing
+	Queue          []*QueuedLanding // the landing queue: accepted attempts that wait to land
+	CurrentLanding *QueuedLanding   // the attempt that is landing
+	Landings       []*Landing       // landed commits, in order
 	Drain          *nexus.RunDrained
 	Result         *nexus.ResultGated
 	Published      *nexus.ResultPublished
@@ -78,7 +79,8 @@ type State struct {
 	Additions []*Addition          // people's additions after the plan, in order; rejected ones are removed
 	AddTries  int                  // sessions that made tasks of them
 	Parked    []ParkedAccount      // accounts without quota, in the order in which they ran out
-	Windows   []QuotaWindow        // limits of accounts as agent programs reported them, in the order of the first reports
+	// limits of accounts as agent programs reported them, in the order of the first reports
+	Windows []QuotaWindow
 
 	Checkpoints []*Checkpoint // named points, in order
 	Rewinds     []Rewind      // rewinds of the run, in order

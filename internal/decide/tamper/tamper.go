@@ -127,7 +127,8 @@ func (l *inspection) file(f File) {
 	case config(f.Path):
 		l.config(f, d)
 	}
-	if (script(f.Path) || config(f.Path) || stack.ServesTests(f.Path)) && path.Base(f.Path) != "package.json" { // in this file, only the checks matter
+	// in this file, only the checks matter
+	if (script(f.Path) || config(f.Path) || stack.ServesTests(f.Path)) && path.Base(f.Path) != "package.json" {
 		for _, a := range d.added {
 			if (l.swallows.MatchString(a.text) || makefile(f.Path) && l.dash.MatchString(a.text)) && !comment(a.text) && !aside(f, a) {
 				l.add(f, a.number, nexus.Major, Swallowed, "a failure is swallowed: %s", short(a.text))

@@ -43,12 +43,13 @@ type Row struct {
 	Asks     bool         `json:"asks"`            // false: it asks for nothing
 	Tasks    []Task       `json:"tasks,omitempty"` // tasks that serve it
 	Run      nexus.RunID  `json:"run,omitzero"`    // the run of the tasks, if it differs from the trace's
-	By       string       `json:"by,omitzero"`     // the source of that assignment: planner, checker; empty: a goal of one statement
-	Criteria []Criterion  `json:"criteria,omitempty"`
-	Tests    []string     `json:"tests,omitempty"`
-	Commits  []string     `json:"commits,omitempty"`
-	Note     string       `json:"note,omitzero"`
-	Gap      string       `json:"gap,omitzero"` // the part that is missing until it is verified
+	// the source of that assignment: planner, checker; empty: a goal of one statement
+	By       string      `json:"by,omitzero"`
+	Criteria []Criterion `json:"criteria,omitempty"`
+	Tests    []string    `json:"tests,omitempty"`
+	Commits  []string    `json:"commits,omitempty"`
+	Note     string      `json:"note,omitzero"`
+	Gap      string      `json:"gap,omitzero"` // the part that is missing until it is verified
 }
 
 // Task is a task that serves a statement.

@@ -43,13 +43,14 @@ type Item struct {
 	Reason string `json:"reason,omitzero"` // why it was rejected, or waits again
 
 	Priority nexus.Priority `json:"priority,omitzero"` // zero means medium
-	Order    int            `json:"order,omitzero"`    // position among items with the same priority; 0: after those with a position
-	Kind     nexus.TaskKind `json:"type,omitzero"`
-	Files    []string       `json:"files,omitempty"` // files that it is about
-	Check    string         `json:"check,omitzero"`  // gate or command that passes when it is done
-	Added    string         `json:"added,omitzero"`  // day, as 2006-01-02
-	By       string         `json:"by,omitzero"`
-	Finding  string         `json:"finding,omitzero"` // finding from which it was made; see decide/finding
+	// position among items with the same priority; 0: after those with a position
+	Order   int            `json:"order,omitzero"`
+	Kind    nexus.TaskKind `json:"type,omitzero"`
+	Files   []string       `json:"files,omitempty"` // files that it is about
+	Check   string         `json:"check,omitzero"`  // gate or command that passes when it is done
+	Added   string         `json:"added,omitzero"`  // day, as 2006-01-02
+	By      string         `json:"by,omitzero"`
+	Finding string         `json:"finding,omitzero"` // finding from which it was made; see decide/finding
 
 	Run    nexus.RunID `json:"run,omitzero"`    // the last run that worked on it
 	Commit string      `json:"commit,omitzero"` // commit of its landing

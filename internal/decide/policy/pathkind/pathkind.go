@@ -169,7 +169,8 @@ func Fold(name string) string {
 func agentDirs(name string) bool {
 	switch name {
 	case ".nexus", ".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".aider", ".continue",
-		".vscode", ".idea", ".zed", ".fleet", ".vs", ".devcontainer": // editors run its content when a person opens the tree
+		// editors run its content when a person opens the tree
+		".vscode", ".idea", ".zed", ".fleet", ".vs", ".devcontainer":
 		return true
 	}
 	return false

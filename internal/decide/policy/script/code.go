@@ -47,12 +47,14 @@ func hides(language, code string) bool {
 	if language != "node" && strings.Contains(code, "`") { // it runs a program
 		return true
 	}
-	built := regexp.MustCompile(`concat|reverse|\.raw|join\(\s*(''|"")|['"\x60]\s*\+|\+\s*['"\x60]|replace|split|slice|substr|\$\{`) // composed texts
+	// composed texts
+	built := regexp.MustCompile(`concat|reverse|\.raw|join\(\s*(''|"")|['"\x60]\s*\+|\+\s*['"\x60]|replace|split|slice|substr|\$\{`)
 	member := regexp.MustCompile(`[\w)\]]\s*\[\s*[A-Za-z_$][\w$]*\s*\]|[\w)\]]\s*\[[^\]]*,|\?\.\[|[{,]\s*\[\w+\]\s*:`)
 	if language == "node" && member.MatchString(code) && (built.MatchString(code) || regexp.MustCompile(`\?\.\[|[{,]\s*\[\w+\]\s*:`).MatchString(code)) {
 		return true
 	}
-	joined := regexp.MustCompile(`\[[^\]]*['"\x60][^\]]*\+|\+[^\]\[]*['"\x60][^\]\[]*\]`) // a member with a composed name
+	// a member with a composed name
+	joined := regexp.MustCompile(`\[[^\]]*['"\x60][^\]]*\+|\+[^\]\[]*['"\x60][^\]\[]*\]`)
 	return language == "node" && joined.MatchString(code)
 }
 
@@ -150,7 +152,8 @@ func leads(word string) bool {
 			return true
 		}
 	}
-	for _, inside := range []string{"gi_", "cr_", "ag_", "tb_", "co_", "f_back", "f_globals", "f_builtins", "f_locals"} { // of generators and frames
+	// of generators and frames
+	for _, inside := range []string{"gi_", "cr_", "ag_", "tb_", "co_", "f_back", "f_globals", "f_builtins", "f_locals"} {
 		if strings.HasPrefix(word, inside) {
 			return true
 		}
