@@ -25,14 +25,14 @@ type (
 		Request int64     `json:"request"`
 		Attempt AttemptID `json:"attempt,omitzero"` // attempt that could not make tasks of it; empty: no attempt
 		Why     string    `json:"why"`
-		// who withdrew it; empty: not withdrawn, no tasks could be made of it
+		// person who withdrew it; empty: not withdrawn, no tasks could be made of it
 		By string `json:"by,omitzero"`
 	}
 	// TasksAdded adds tasks to the run. They are planned before this fact.
 	TasksAdded struct {
 		Request int64    `json:"request"`
 		Tasks   []TaskID `json:"tasks"`
-		By      string   `json:"by"` // who agreed to them
+		By      string   `json:"by"` // person who approved them
 	}
 )
 

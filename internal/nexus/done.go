@@ -3,7 +3,7 @@ package nexus
 // DonePrefix starts the names of gates that check a change against a bound.
 const DonePrefix = "done: "
 
-// BoundMode says what happens if a change exceeds a bound.
+// BoundMode is the consequence of exceeding a bound.
 type BoundMode string
 
 // Values of BoundMode.
@@ -11,7 +11,7 @@ const (
 	BoundOff   BoundMode = "off"
 	BoundWarn  BoundMode = "warn"  // it is reported; nothing fails
 	BoundBlock BoundMode = "block" // the change goes back to its author
-	// for coverage: the result of a run is measured, if the stack says how, and reported
+	// for coverage: the result of a run is measured, if the stack defines how, and reported
 	BoundAuto BoundMode = "auto"
 )
 

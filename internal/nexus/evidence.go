@@ -69,6 +69,7 @@ type Finding struct {
 	Advice    string   `json:"advice,omitzero"`
 
 	// For a removal in the change, which a submission must explain by name.
+
 	// name under which a submission explains it; empty: no explanation needed
 	Name      string `json:"name,omitzero"`
 	Explained string `json:"explained,omitzero"` // the explanation in the submission
@@ -120,7 +121,7 @@ type Evidence struct {
 	State     GateState     `json:"state"`
 	Tree      string        `json:"tree"`               // git tree that was judged
 	Command   string        `json:"command,omitzero"`   // the command as run, for people
-	Exit      int           `json:"exit"`               // -1 if it was killed
+	Exit      int           `json:"exit"`               // -1 if it did not exit by itself
 	Duration  time.Duration `json:"duration"`           // wall time
 	Counts    Counts        `json:"counts,omitzero"`    // zero if the gate runs no tests
 	Toolchain string        `json:"toolchain,omitzero"` // versions that the result depends on

@@ -4,9 +4,8 @@ import (
 	"time"
 )
 
-// Fact is something that happened in a run. The sum is closed: every fact is
-// one of the types in this file. A fact never changes its
-// meaning; a new meaning is a new fact.
+// Fact is something that happened in a run. The sum is closed: every fact is one of the types
+// in this package. A fact never changes its meaning; a new meaning is a new fact.
 //
 //sumtype:decl
 type Fact interface {
@@ -16,7 +15,7 @@ type Fact interface {
 // Event is a fact with its place in the journal.
 type Event struct {
 	Seq  int64     // position in the journal, from 1, without gaps; a cursor everywhere
-	Run  RunID     // whose fact it is
+	Run  RunID     // the run of the fact
 	At   time.Time // when it was appended, UTC
 	Fact Fact
 	Hash string // SHA-256 over the event before and this one, hex
@@ -47,7 +46,7 @@ type (
 	RunChecked struct {
 		Strict  bool     `json:"strict,omitzero"`   // in strict mode a notice would have stopped the run
 		Skipped []string `json:"skipped,omitempty"` // checks that were skipped
-		Notices []string `json:"notices,omitempty"` // "name: what is wrong"
+		Notices []string `json:"notices,omitempty"` // "name: problem"
 	}
 	// RunStarted records that a process works on the run for the first time.
 	RunStarted struct {
@@ -98,7 +97,7 @@ type (
 	}
 	// ResultReviewed records the intent to gate the run's last tree.
 	ResultReviewed struct{}
-	// FaultsSought is recorded before Nexus looks for the cause of unmet criteria on the landed tree.
+	// FaultsSought is recorded before Nexus searches for the cause of unmet criteria on the landed tree.
 	FaultsSought struct {
 		Attempt AttemptID        `json:"attempt"` // "fix.1": its checks and session find the cause
 		Faults  []CriterionFault `json:"faults"`
@@ -132,7 +131,7 @@ type (
 	}
 	// LandingSought records the intent to merge the landed commits onto a target that moved.
 	LandingSought struct {
-		Attempt AttemptID `json:"attempt"` // "land.1": whose sessions resolve conflicts
+		Attempt AttemptID `json:"attempt"` // "land.1": its sessions resolve conflicts
 		Target  string    `json:"target"`
 		Onto    string    `json:"onto"` // the target's commit
 	}

@@ -85,7 +85,7 @@ type (
 	LoopOpened struct {
 		Rules ImproveRules `json:"rules"`
 	}
-	// CycleStarted is recorded before the loop looks for work.
+	// CycleStarted is recorded before the loop searches for work.
 	CycleStarted struct {
 		Cycle int    `json:"cycle"` // from 1
 		Why   string `json:"why,omitzero"`

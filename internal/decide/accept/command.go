@@ -18,7 +18,6 @@ type CommandResults struct {
 	Tests  *nexus.Evidence // of the base with the tests of the change; nil: not run
 	// Old is of the tree with the base's version of the tests that the change edited or
 	// removed; nil: it did neither, or it was not run.
-	// neither, or nobody looked.
 	Old   *nexus.Evidence
 	Start *nexus.Evidence // of the run's starting tree, if that differs; nil: not run
 }

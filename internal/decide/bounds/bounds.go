@@ -384,8 +384,8 @@ func licenceProblem(expression string, r nexus.DoneRules) string {
 	return why
 }
 
-// sameLicence reports whether a configured name stands for a licence. A name without a suffix
-// for later versions stands for both.
+// sameLicence reports whether a configured name means a licence. A name without a suffix for
+// later versions means both.
 func sameLicence(name, licence string) bool {
 	if strings.EqualFold(name, licence) {
 		return true

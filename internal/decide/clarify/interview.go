@@ -58,7 +58,7 @@ type Exchange struct {
 	ID     string `json:"id"`     // "q3": the ID of the run's question
 	Answer string `json:"answer"` // the choice's text if a choice was selected
 	Kind   Kind   `json:"kind"`
-	By     string `json:"by,omitzero"` // who answered; empty: not answered
+	By     string `json:"by,omitzero"` // person or program that answered; empty: not answered
 	Heard  bool   `json:"-"`           // the interviewer has received it
 	taken  bool   // it follows from a correction
 }

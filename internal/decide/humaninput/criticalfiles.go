@@ -11,7 +11,6 @@ import (
 // criticalFiles lists the files that a person should review when a change touches them, with
 // reasons: files that decide which software is installed, which code runs automatically, or
 // which data is sent to others.
-// itself, or what is sent to others.
 //
 //go:embed criticalfiles.txt
 var criticalFiles string

@@ -323,7 +323,7 @@ func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 
 // LateError is the error for an item that no longer waits for an answer.
 type LateError struct {
-	By   string // who answered; empty if it continued by itself, "fallback" if there was no answer in time
+	By   string // author of the answer; empty if it continued by itself, "fallback" if there was no answer in time
 	Text string
 }
 

@@ -45,7 +45,7 @@ const (
 	maxText  = 400
 )
 
-// Notice is something that people are told.
+// Notice is a message to people about a run.
 type Notice struct {
 	ID       string              `json:"id"` // the same for each delivery
 	Run      nexus.RunID         `json:"run"`

@@ -348,7 +348,6 @@ func (j *judgement) kill(argv []shell.Word) {
 
 // takenAway matches a chmod mode that removes permissions from all, and so looks like
 // options: -w, or -Rw.
-// options: -w, or -Rw.
 var takenAway = pattern.Lazy(`^-[Rcfvh]*([rwxXstugoa,+=0-7].*)$`)
 
 // modes returns the modes among the options of chmod, or "".

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// File is where a repository has its roadmap, relative to its root.
+// File is the path of a repository's roadmap, relative to its root.
 const File = ".nexus/roadmap.md"
 
 // Roadmap is an ordered list of milestones.

@@ -114,8 +114,8 @@ func (r *reader) legible(line string) {
 	}
 }
 
-// Illegible returns why a line of a file that people edit cannot be trusted to be what it
-// looks like, and the remedy: it is not UTF-8, or has invisible characters. It returns "" for
+// Illegible returns why a line of a file that people edit may differ from its appearance,
+// and the remedy: it is not UTF-8, or has invisible characters. It returns "" for
 // a good line.
 func Illegible(line string) string {
 	if !utf8.ValidString(line) {

@@ -67,7 +67,7 @@ type watchedWorker struct {
 }
 
 // due returns the time at which it is stuck without a sign of life until then: a gate may
-// compile for as long as gates may take.
+// compile for as long as a gate may run.
 func (w watchedWorker) due(l nexus.Limits) time.Time {
 	due := w.at.Add(l.Alerts.Stuck)
 	if w.gates {

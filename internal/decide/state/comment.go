@@ -22,7 +22,7 @@ type Comment struct {
 	Answers  []CommentAnswer // oldest first
 	Applied  string          // commit that contains the replacement
 	Refused  string          // why the replacement was not applied
-	Resolved string          // who resolved it; empty: it is open
+	Resolved string          // person or rule that resolved it; empty: it is open
 }
 
 // CommentAnswer is the author's answer to a comment.

@@ -12,7 +12,7 @@ type PlanConsent struct {
 	Question string       // question about the present plan; empty: not asked
 	Anew     bool         // another process continued the run since the question was asked
 	Drafts   []PlanDraft  // plans that people rejected or edited, oldest first
-	By       string       // who approved the plan; empty: not approved
+	By       string       // person who approved the plan; empty: not approved
 	Agreed   []nexus.Task // the approved plan, if there are drafts
 	Aside    int64        // sequence number of the event that rejected the last draft; 0: none
 }
@@ -25,7 +25,7 @@ type PlanDraft struct {
 	Assumed  []string         // assumptions, as in [State]
 	Foreseen []nexus.PlanRisk // risks, as in [State]
 
-	By  string // who refused or edited it
+	By  string // person who refused or edited it
 	Why string // why it was refused; empty if it was edited
 	At  time.Time
 }
