@@ -272,7 +272,8 @@ func (j *judgement) settings(operands []shell.Word) {
 			j.add(Ask, "build.make.setting", "it sets what make's rules run")
 		case ok && strings.ContainsAny(value, "$`"):
 			j.add(Ask, "build.make.setting", "make expands it, and may run a program for it")
-		case ok && installs && name != "DESTDIR" && slices.ContainsFunc(operands, func(d shell.Word) bool { return strings.HasPrefix(d.Text, "DESTDIR=") && len(d.Text) > 8 }): // below that directory
+		case ok && installs && name != "DESTDIR" && slices.ContainsFunc(operands, func(d shell.Word) bool { return strings.HasPrefix(d.Text, "DESTDIR=") && len(d.Text) > 8 }):
+			// below that directory
 		case ok && installs && !w.Dynamic && strings.ContainsAny(value, "/~"):
 			// the installation directory
 			j.writes([]shell.Word{{Text: value, Home: strings.HasPrefix(value, "~"), Fixed: true}})

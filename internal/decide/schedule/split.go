@@ -16,9 +16,11 @@ func splitTask(s *state.State, t *state.Task, sought nexus.SplitSought) []nexus.
 	switch {
 	case len(t.Refused) > 0 && (e == nil || !e.Open()): // parts would land without the verifier's approval
 		return park(t, sought.Why)
-	case len(t.BlockingComments()) > 0 && (e == nil || !e.Open()): // parts would land without a person's requested changes
+	case len(t.BlockingComments()) > 0 && (e == nil || !e.Open()):
+		// parts would land without a person's requested changes
 		return leave
-	case s.Limits.Parts == 0, t.Depth >= s.Limits.Depth, s.Fixes.FaultOfTask(t.ID) != nil: // fixes have their own limits
+	case s.Limits.Parts == 0, t.Depth >= s.Limits.Depth, s.Fixes.FaultOfTask(t.ID) != nil:
+		// fixes have their own limits
 		return leave
 	case e == nil:
 		sought.Attempt, sought.Task = nexus.AttemptID(fmt.Sprintf("split.%d", s.Splits.Sought+1)), t.ID

@@ -67,7 +67,8 @@ func (b *Alerts) clearReason(r RaisedAlert, l nexus.Limits, now time.Time) strin
 		if slices.Contains(b.landed, nexus.TaskID(r.Of)) {
 			return "it has landed"
 		}
-	case nexus.AlertHangs, nexus.AlertMemory, nexus.AlertDisk: // the base does not change, and the component that measures memory and disk clears their alerts
+	case nexus.AlertHangs, nexus.AlertMemory, nexus.AlertDisk:
+		// the base does not change, and the component that measures memory and disk clears their alerts
 	}
 	return ""
 }
