@@ -6,51 +6,52 @@ import (
 	"unicode"
 )
 
-// What is added to a run after its plan, and asked before a task of it begins.
+// Facts about additions to a run after its plan, and questions before a task begins.
 type (
 	// AdditionSought is recorded before tasks are made of an addition to the run.
 	AdditionSought struct {
-		Attempt AttemptID `json:"attempt"` // "add.1": the sessions that make them
+		Attempt AttemptID `json:"attempt"` // "add.1": the sessions that make the tasks
 		Request int64     `json:"request"` // the RequestMade that added it
 	}
-	// AdditionProposed proposes tasks for an addition. They are not part of
-	// the run before TasksAdded; their names are the planner's.
+	// AdditionProposed proposes tasks for an addition. They become part of the run with
+	// TasksAdded; their names are the planner's.
 	AdditionProposed struct {
 		Attempt AttemptID  `json:"attempt"`
 		Tasks   []Task     `json:"tasks"`
-		Cover   *PlanCover `json:"cover,omitempty"` // what a second look found; nil: there was none
+		Cover   *PlanCover `json:"cover,omitempty"` // the result of the coverage check; nil: not checked
 	}
-	// AdditionFailed says why an addition led to no tasks.
+	// AdditionFailed records why an addition produced no tasks.
 	AdditionFailed struct {
 		Request int64     `json:"request"`
-		Attempt AttemptID `json:"attempt,omitzero"` // attempt that could not make tasks of it; empty: there was none
+		Attempt AttemptID `json:"attempt,omitzero"` // attempt that could not make tasks of it; empty: no attempt
 		Why     string    `json:"why"`
-		By      string    `json:"by,omitzero"` // who withdrew it; empty: no tasks could be made of it
+		// person who withdrew it; empty: not withdrawn, no tasks could be made of it
+		By string `json:"by,omitzero"`
 	}
-	// TasksAdded gives the run more tasks, which are planned before it.
+	// TasksAdded adds tasks to the run. They are planned before this fact.
 	TasksAdded struct {
 		Request int64    `json:"request"`
 		Tasks   []TaskID `json:"tasks"`
-		By      string   `json:"by"` // who agreed to them
+		By      string   `json:"by"` // person who approved them
 	}
 )
 
-// The triggers of questions about tasks.
+// Triggers of questions about tasks.
 const (
-	AddTrigger  = "add"  // may tasks that were made of an addition be the run's
-	StepTrigger = "step" // may the next task begin, in a run that works task by task
+	AddTrigger  = "add"  // asks whether the tasks made of an addition may join the run
+	StepTrigger = "step" // asks whether the next task may begin, in a run that works task by task
 )
 
-// StepAnswer is what a person wants of the task that is to begin next.
+// StepAnswer is a person's decision about the task that is to begin next.
 type StepAnswer struct {
-	Skip, Stop bool   // it is left out; the run ends
-	Tell       string // what its agent should know; empty for nothing
-	Unclear    bool   // it begins like a no, and says more: neither is done
+	Skip, Stop bool   // skip the task; end the run
+	Tell       string // guidance for its agent; empty: none
+	Unclear    bool   // it starts like a no and adds words, so neither yes nor no applies
 }
 
-// ReadStep reads the answer to whether a task may begin. A yes and words for its agent
-// let it begin, "skip" and a no leave it out, "stop" ends the run. Words that begin like a
-// no may be either, unless they follow "tell:".
+// ReadStep parses the answer to the question whether a task may begin. A yes, and words for
+// its agent, let it begin; "skip" and a no skip it; "stop" ends the run. An answer that
+// starts like a no and goes on is unclear, unless it follows "tell:".
 func ReadStep(answer string) StepAnswer {
 	answer = strings.TrimSpace(answer)
 	end := strings.IndexFunc(answer, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -74,7 +75,7 @@ func ReadStep(answer string) StepAnswer {
 	return StepAnswer{Tell: answer}
 }
 
-// refuses reports whether an answer begins like a no.
+// refuses reports whether an answer starts like a no.
 func refuses(answer string) bool {
 	words := strings.FieldsFunc(strings.ToLower(answer), func(r rune) bool {
 		return !unicode.IsLetter(r) && r != '\'' && r != '\u2019'

@@ -7,53 +7,53 @@ import (
 	"unicode"
 )
 
-// Approval says what a run may not do before a person agreed to it. Each
-// level holds what the one before holds, and more. A level never opens what
-// policy denies.
+// Approval sets which actions of a run need a person's approval first. Each level includes
+// the one before it. A level never allows an action that policy denies.
 type Approval string
 
-// The levels, the freest first. At each, what nobody is there to agree to is
-// left to a person and not done.
+// The levels, from fewest approvals to most. If no person is available to approve an action,
+// it is not done, at any level.
 const (
-	ApproveNone        Approval = "none"        // nothing waits; commands that policy asks about are refused
-	ApproveDestructive Approval = "destructive" // commands of agents that policy asks about
-	ApproveCommits     Approval = "commits"     // and publishing what landed
-	ApproveAll         Approval = "all"         // and the plan, and every command of an agent
+	// nothing waits; commands for which policy requires approval are refused
+	ApproveNone        Approval = "none"
+	ApproveDestructive Approval = "destructive" // commands of agents for which policy requires approval
+	ApproveCommits     Approval = "commits"     // also publishing the landed commits
+	ApproveAll         Approval = "all"         // also the plan, and every command of an agent
 )
 
-// Approvals returns the levels, the freest first.
+// Approvals returns the levels, from fewest approvals to most.
 func Approvals() []Approval {
 	return []Approval{ApproveNone, ApproveDestructive, ApproveCommits, ApproveAll}
 }
 
-// Holds reports whether what the level names waits for a person at a. The
-// zero Approval is that of runs from before there were levels, and counts as
-// none; a level that is unknown holds everything.
+// Holds reports whether an action of the given level needs a person's approval at a. The zero
+// Approval belongs to runs from before the levels existed and counts as none; an unknown
+// level requires approval for everything.
 func (a Approval) Holds(level Approval) bool {
 	at := slices.Index(Approvals(), cmp.Or(a, ApproveNone))
 	return at < 0 || at >= slices.Index(Approvals(), level)
 }
 
-// Agrees reports whether what a person answered is a yes. Anything that is
-// not plainly one is a no.
+// Agrees reports whether a person's answer is a yes. Anything that is not clearly a yes is a
+// no.
 func Agrees(answer string) bool {
 	return slices.Contains([]string{"y", "yes", "ok", "approve", "approved"}, strings.ToLower(strings.TrimSpace(answer)))
 }
 
-// Consent says whether a person has to agree to the plan before anything of it
-// starts. The zero Consent is that of runs that policy lets start; a level of
-// approval that holds the plan wants it all the same.
+// Consent is the rule whether a person must approve the plan before any of it starts. The
+// zero Consent belongs to runs that policy lets start; an approval level that includes the
+// plan requires the approval anyway.
 type Consent struct {
 	Wanted bool   `json:"wanted,omitzero"`
-	Given  string `json:"given,omitzero"` // who agreed beforehand to whatever plan there will be
+	Given  string `json:"given,omitzero"` // the person who approved in advance any plan that is made
 }
 
 // PlanTrigger is the trigger of the question whether a plan may be carried out.
 const PlanTrigger = "plan"
 
-// Objection returns what somebody who does not agree wants instead: what
-// follows a no and a punctuation mark, or all of an answer that is not one. It
-// is empty for a plain no.
+// Objection returns the change that a person who does not agree asks for: the text after a no
+// and a punctuation mark, or the whole answer if it does not start with a no. It is empty for
+// a plain no.
 func Objection(answer string) string {
 	answer = strings.TrimSpace(answer)
 	end := strings.IndexFunc(answer, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -68,6 +68,6 @@ func Objection(answer string) string {
 	return answer
 }
 
-// Unapproved is the fallback of a question for approval: nobody is there, so
-// it is not done.
+// Unapproved is the default answer of a question for approval: no person is available, so the
+// action is not done.
 const Unapproved = "it waits for a person"

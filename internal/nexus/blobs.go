@@ -2,8 +2,8 @@ package nexus
 
 import "slices"
 
-// Blobs returns the hashes of the blobs that a fact names, in order. A fact
-// that names some says which in a method of its own, below.
+// Blobs returns the hashes of the blobs that a fact refers to, in order. A fact that refers
+// to blobs has a Blobs method, below.
 func Blobs(f Fact) []string {
 	n, ok := f.(interface{ Blobs() []string })
 	if !ok {
@@ -12,22 +12,22 @@ func Blobs(f Fact) []string {
 	return slices.DeleteFunc(n.Blobs(), func(hash string) bool { return hash == "" })
 }
 
-// Blobs returns the plan.
+// Blobs returns the hash of the plan.
 func (f PlanProposed) Blobs() []string { return []string{f.Plan} }
 
-// Blobs returns what the command printed.
+// Blobs returns the hash of the command's output.
 func (f CheckTried) Blobs() []string { return f.Evidence.Blobs() }
 
-// Blobs returns the report.
+// Blobs returns the hash of the report.
 func (f TaskParked) Blobs() []string { return []string{f.Report} }
 
-// Blobs returns what the gates printed that ran the tests.
+// Blobs returns the output of the gates that ran the tests.
 func (f TestsProved) Blobs() []string { return blobsOf(f.Evidence) }
 
-// Blobs returns what named the checks.
+// Blobs returns the submission that named the checks.
 func (f ChecksProved) Blobs() []string { return []string{f.Handin} }
 
-// Blobs returns the tests.
+// Blobs returns the hash of the tests.
 func (f ChecksReproduced) Blobs() []string {
 	if f.Handin == "" {
 		return nil
@@ -35,7 +35,7 @@ func (f ChecksReproduced) Blobs() []string {
 	return []string{f.Handin}
 }
 
-// Blobs returns what named the checks of what landed.
+// Blobs returns the submission that named the checks of the landed change.
 func (f TaskInherited) Blobs() []string {
 	if f.Checks == nil {
 		return nil
@@ -43,16 +43,16 @@ func (f TaskInherited) Blobs() []string {
 	return f.Checks.Blobs()
 }
 
-// Blobs returns what the gate printed.
+// Blobs returns the gate's output.
 func (f GateJudged) Blobs() []string { return f.Evidence.Blobs() }
 
-// Blobs returns what the gates printed.
+// Blobs returns the gates' outputs.
 func (f ResultGated) Blobs() []string { return blobsOf(f.Verdict.Evidence) }
 
 // Blobs returns the system prompt.
 func (f SessionStarted) Blobs() []string { return []string{f.Prompt} }
 
-// Blobs returns the message and what it was made of.
+// Blobs returns the message and its manifest.
 func (f PromptSent) Blobs() []string { return []string{f.Message, f.Manifest} }
 
 // Blobs returns the message.
@@ -64,13 +64,13 @@ func (f ToolsAnswered) Blobs() []string { return []string{f.Message} }
 // Blobs returns the messages.
 func (f SessionCompacted) Blobs() []string { return slices.Clone(f.Messages) }
 
-// Blobs returns what the role submitted.
+// Blobs returns the role's submission.
 func (f SessionEnded) Blobs() []string { return []string{f.Result} }
 
-// Blobs returns the spec and what it was made from.
+// Blobs returns the spec and the reports that it was made from.
 func (f SpecWritten) Blobs() []string { return append(reportBlobs(f.Reports), f.Spec) }
 
-// Blobs returns what was found out.
+// Blobs returns the reports that were finished.
 func (f SpecFailed) Blobs() []string { return reportBlobs(f.Reports) }
 
 func reportBlobs(reports []SpecReport) []string {

@@ -1,21 +1,22 @@
 package nexus
 
-// Changes is what a landing changes, as far as others may have to know: of a lot not
-// all.
+// Changes describes the parts of a landing that other agents may need to know. Long lists are
+// cut.
 type Changes struct {
-	Files   []string     `json:"files,omitempty"`
-	Names   []NameChange `json:"names,omitempty"`
-	Added   int          `json:"added,omitzero"`   // lines, of the whole change; nobody counts those of a binary file
-	Deleted int          `json:"deleted,omitzero"` // the same
+	Files []string     `json:"files,omitempty"`
+	Names []NameChange `json:"names,omitempty"`
+	// lines, of the whole change; lines of binary files are not counted
+	Added   int `json:"added,omitzero"`
+	Deleted int `json:"deleted,omitzero"` // lines, as for Added
 }
 
-// LandedWhy is why a message is sent that tells of a landing.
+// LandedWhy is the Why of a message that reports a landing.
 const LandedWhy = "landed"
 
-// NameChange is a declaration that a change altered or took away.
+// NameChange is a declaration that a change altered or removed.
 type NameChange struct {
 	File string `json:"file"`
 	Name string `json:"name"`
 	Was  string `json:"was"`          // its signature
-	Now  string `json:"now,omitzero"` // empty: it is gone
+	Now  string `json:"now,omitzero"` // empty: it was removed
 }

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// CommentKind says what a person's comment on a change wants.
+// CommentKind is the kind of action that a person's comment on a change asks for.
 type CommentKind string
 
-// The kinds. The zero kind is none of them.
+// The zero kind is none of them.
 const (
-	MustComment     CommentKind = "must"     // to be done: the change does not land before it is resolved
-	ShouldComment   CommentKind = "should"   // to be done, or declined with a reason
-	QuestionComment CommentKind = "question" // to be answered; nothing waits for it
-	PraiseComment   CommentKind = "praise"   // nothing is to be done
+	MustComment     CommentKind = "must"     // must be done: the change does not land before it is resolved
+	ShouldComment   CommentKind = "should"   // should be done, or declined with a reason
+	QuestionComment CommentKind = "question" // needs an answer; nothing waits for it
+	PraiseComment   CommentKind = "praise"   // asks for no action
 )
 
 // CommentKinds returns the kinds, the most urgent first.
@@ -28,38 +28,39 @@ func IsCommentKind(word CommentKind) bool { return slices.Contains(CommentKinds(
 // Side is the side of a diff.
 type Side string
 
-// The sides.
+// Values of Side.
 const (
-	OldSide Side = "old" // what was there before
-	NewSide Side = "new" // what is there now
+	OldSide Side = "old" // the version before the change
+	NewSide Side = "new" // the version after the change
 )
 
-// Comment is what a person says about a task's change: about lines of a file, about
-// a whole file, or, without a file, about all of it.
+// Comment is a person's comment on a task's change: on lines of a file, on a whole file, or,
+// without a file, on all of it.
 type Comment struct {
-	ID    string      `json:"id,omitzero"`    // c1, c2, ... of the task, by the order of the journal; a request leaves it out
+	// c1, c2, ... of the task, by the order of the journal; empty in a request
+	ID    string      `json:"id,omitzero"`
 	File  string      `json:"file,omitzero"`  // empty: the whole change
 	Side  Side        `json:"side,omitzero"`  // of the lines; empty means new
 	Start int         `json:"start,omitzero"` // first line, from 1; 0: the whole file
 	End   int         `json:"end,omitzero"`   // last line; 0 means Start
 	Hunk  string      `json:"hunk,omitzero"`  // the lines as the diff shows them
-	Body  string      `json:"body,omitzero"`  // empty only beside a replacement
+	Body  string      `json:"body,omitzero"`  // may be empty only if there is a replacement
 	Kind  CommentKind `json:"kind"`
 
-	Commit  string   `json:"commit,omitzero"`  // that was looked at
-	Replace *Replace `json:"replace,omitzero"` // what the lines should be instead
+	Commit  string   `json:"commit,omitzero"`  // the commit that was reviewed
+	Replace *Replace `json:"replace,omitzero"` // text that should replace the lines
 }
 
-// Replace is a suggestion: the text that lines should be replaced by.
+// Replace is a suggested replacement of lines.
 type Replace struct {
 	Text  string `json:"text"`           // whole lines; empty deletes them
-	Apply bool   `json:"apply,omitzero"` // it is done without an agent
+	Apply bool   `json:"apply,omitzero"` // it is applied without an agent
 }
 
-// Last returns the last line of the comment, 0 where it is about no lines.
+// Last returns the last line of the comment, or 0 if it is not about lines.
 func (c Comment) Last() int { return max(c.Start, c.End) }
 
-// Place says where a comment is, for people.
+// Place returns the location of a comment as text for people.
 func (c Comment) Place() string {
 	if c.File == "" {
 		return "the whole change"
@@ -77,64 +78,66 @@ func (c Comment) Place() string {
 	return c.File + ":" + lines
 }
 
-// ChangeReview is a batch of what a person says about a task's change, all of which
-// becomes one message to its agent.
+// ChangeReview is a batch of a person's comments on a task's change. All of it becomes one
+// message to the task's agent.
 type ChangeReview struct {
 	Base     string    `json:"base,omitzero"`   // the change was compared with it
-	Commit   string    `json:"commit,omitzero"` // that was looked at
+	Commit   string    `json:"commit,omitzero"` // the commit that was reviewed
 	Comments []Comment `json:"comments,omitempty"`
-	Resolve  []string  `json:"resolve,omitempty"` // comments that are settled for the person
-	Apply    []string  `json:"apply,omitempty"`   // comments whose replacement is to be done
-	Approve  bool      `json:"approve,omitzero"`  // Commit may land as far as the person is concerned
+	Resolve  []string  `json:"resolve,omitempty"` // comments that the person considers resolved
+	Apply    []string  `json:"apply,omitempty"`   // comments whose replacement is to be applied
+	Approve  bool      `json:"approve,omitzero"`  // the person approves Commit for landing
 }
 
-// Empty reports whether nothing is said.
+// Empty reports whether the review contains nothing.
 func (r ChangeReview) Empty() bool {
 	return len(r.Comments) == 0 && len(r.Resolve) == 0 && len(r.Apply) == 0 && !r.Approve
 }
 
-// CommentReply is what an agent answers to a comment.
+// CommentReply is an agent's kind of answer to a comment.
 type CommentReply string
 
-// The replies. One that is unknown is taken for a question.
+// An unknown reply counts as a question.
 const (
 	CommentFixed    CommentReply = "fixed"
 	CommentDeclined CommentReply = "declined" // with a reason
-	CommentAsked    CommentReply = "question" // the agent asks back
-	CommentAnswered CommentReply = "answered" // to a question
+	CommentAsked    CommentReply = "question" // the agent asks a question in return
+	CommentAnswered CommentReply = "answered" // the agent answers a question
 )
 
-// CommentReplies returns the replies.
+// CommentReplies returns all replies.
 func CommentReplies() []CommentReply {
 	return []CommentReply{CommentFixed, CommentDeclined, CommentAsked, CommentAnswered}
 }
 
-// CommentAnswer is what an agent said to a comment, and what is true of it.
+// CommentAnswer is an agent's answer to a comment, and facts that Nexus checked about it.
 type CommentAnswer struct {
 	Comment string       `json:"comment"` // its ID
 	Reply   CommentReply `json:"reply"`
 	Why     string       `json:"why,omitzero"`
-	Changed bool         `json:"changed,omitzero"` // the file, or the lines, changed since it was commented on
+	Changed bool         `json:"changed,omitzero"` // the file, or the lines, changed since the comment was made
 }
 
-// ReviewPeople says which changes a person has to review before they land.
+// ReviewPeople selects the changes that a person must review before they land.
 type ReviewPeople string
 
-// The levels, the freest first. The zero level is none.
+// The levels, from fewest reviews to most. The zero level is none.
 const (
 	ReviewNone  ReviewPeople = "none"
-	ReviewRisky ReviewPeople = "risky" // those with a file that is risky; see decide/diffreview
+	ReviewRisky ReviewPeople = "risky" // changes with a risky file; see decide/diffreview
 	ReviewAll   ReviewPeople = "all"
 )
 
-// ReviewLevels returns the levels, the freest first.
+// ReviewLevels returns the levels, from fewest reviews to most.
 func ReviewLevels() []ReviewPeople { return []ReviewPeople{ReviewNone, ReviewRisky, ReviewAll} }
 
-// ChangeRules says what holds for reviews of people in a run. The zero value asks for none, and
-// leaves it to people to resolve what they want done.
+// ChangeRules are a run's rules for reviews by people. The zero value requires none, and lets
+// only people resolve comments of kind must.
 type ChangeRules struct {
 	People ReviewPeople `json:"people,omitzero"`
-	Fixed  bool         `json:"fixed,omitzero"` // a must is resolved once a fix of it changed its lines and the gates and reviewers accepted it
+	// a comment of kind must is resolved once its fix changed its lines and the gates and
+	// reviewers accepted it
+	Fixed bool `json:"fixed,omitzero"`
 }
 
 // ChangeTrigger is the trigger of the question whether a task's change may land.
@@ -143,7 +146,7 @@ const ChangeTrigger = "change"
 // OneLine returns a text in one line.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// What becomes of people's comments on changes.
+// Facts about people's comments on changes.
 type (
 	// WorkReturned returns accepted work that has not landed to its attempt
 	// because of people's comments.
@@ -151,29 +154,29 @@ type (
 		Task    TaskID    `json:"task"`
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
-		Tell    bool      `json:"tell,omitzero"`   // its author gets the comments
-		Apply   []Comment `json:"apply,omitempty"` // comments whose replacements are applied first, without an agent
+		Tell    bool      `json:"tell,omitzero"` // the author receives the comments
+		// comments whose replacements are applied first, without an agent
+		Apply []Comment `json:"apply,omitempty"`
 	}
-	// CommentsApplied says which suggested replacements were applied.
+	// CommentsApplied records which suggested replacements were applied.
 	CommentsApplied struct {
 		Task    TaskID           `json:"task"`
 		Attempt AttemptID        `json:"attempt"`
-		Commit  string           `json:"commit"` // the snapshot that has them
+		Commit  string           `json:"commit"` // the snapshot that contains them
 		Applied []string         `json:"applied,omitempty"`
 		Refused []CommentRefused `json:"refused,omitempty"`
 	}
-	// CommentsAnswered records the answers of a change's author to comments,
-	// and whether they are true.
+	// CommentsAnswered records the author's answers to comments, and whether they are true.
 	CommentsAnswered struct {
 		Task    TaskID          `json:"task"`
 		Attempt AttemptID       `json:"attempt"`
 		Session SessionID       `json:"session"`
 		Round   int             `json:"round"`
-		Commit  string          `json:"commit"` // that it was submitted with
+		Commit  string          `json:"commit"` // the commit that was submitted with the answers
 		Answers []CommentAnswer `json:"answers"`
 	}
-	// ChangeWeighed says which files of an accepted change are risky. It is
-	// recorded if risky changes wait for a person.
+	// ChangeWeighed records which files of an accepted change are risky. It is recorded if
+	// risky changes wait for a person.
 	ChangeWeighed struct {
 		Attempt AttemptID `json:"attempt"`
 		Tree    string    `json:"tree"`
@@ -181,23 +184,23 @@ type (
 	}
 )
 
-// CommentRefused says why a replacement was not done.
+// CommentRefused records why a replacement was not applied.
 type CommentRefused struct {
 	Comment string `json:"comment"`
 	Why     string `json:"why"`
 }
 
-// The causes of rounds that people's comments make.
+// Causes of rounds that follow from people's comments.
 const (
-	PersonCause = "person"     // somebody reviewed the change
-	ApplyCause  = "suggestion" // what somebody suggested is done without an agent
+	PersonCause = "person"     // a person reviewed the change
+	ApplyCause  = "suggestion" // a suggested replacement is applied without an agent
 	AnswerCause = "answers"    // comments were not answered
 )
 
-// Reviser is who does a round without an agent.
+// Reviser is the role of a round without an agent.
 const Reviser Role = "person"
 
-// PlacesOf returns comments without what they say.
+// PlacesOf returns comments without their texts.
 func PlacesOf(all []Comment) []Comment {
 	var places []Comment
 	for _, c := range all {

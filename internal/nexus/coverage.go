@@ -1,18 +1,18 @@
 package nexus
 
-// Coverage is what tests go through, of a tree and of the lines that a change
-// adds. What nobody measured is a zero total, which is unknown and no percent.
+// Coverage is test coverage of a tree, and of the lines that a change adds. A zero total
+// means that it was not measured; it is unknown, not zero percent.
 type Coverage struct {
 	Lines      Covered     `json:"lines,omitzero"`
 	Branches   Covered     `json:"branches,omitzero"`
 	Functions  Covered     `json:"functions,omitzero"`
 	Statements Covered     `json:"statements,omitzero"`
-	New        Share       `json:"new"`               // of the lines that the change adds and that can be run
-	Missed     []Uncovered `json:"missed,omitempty"`  // of them, those that no test runs, the longest rows first
-	Unknown    []string    `json:"unknown,omitempty"` // files with new lines of which the report says nothing
+	New        Share       `json:"new"`               // of the executable lines that the change adds
+	Missed     []Uncovered `json:"missed,omitempty"`  // added lines that no test runs, the longest ranges first
+	Unknown    []string    `json:"unknown,omitempty"` // files with new lines that the report does not mention
 }
 
-// Covered is a share now and, where that is known, before.
+// Covered is a share now and, if it is known, before the change.
 type Covered struct {
 	Share
 	Before *Share `json:"before,omitempty"`
@@ -24,16 +24,16 @@ type Share struct {
 	Total   int `json:"total"`
 }
 
-// Percent returns the share in percent; of an unknown one it is 0, and false.
+// Percent returns the share in percent, or 0 and false if the total is unknown.
 func (s Share) Percent() (float64, bool) {
 	return 100 * float64(s.Covered) / float64(max(1, s.Total)), s.Total > 0
 }
 
-// Uncovered is a row of new lines of a file.
+// Uncovered is a range of new lines of a file that no test runs.
 type Uncovered struct {
 	File  string `json:"file"`
 	From  int    `json:"from"` // first line
 	To    int    `json:"to"`
-	Lines int    `json:"lines"`          // of them that can be run
-	Text  string `json:"text,omitempty"` // of the first
+	Lines int    `json:"lines"`          // executable lines among them
+	Text  string `json:"text,omitempty"` // text of the first line
 }

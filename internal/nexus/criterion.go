@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Fingerprint stands for texts, whatever their blanks.
+// Fingerprint returns a hash of texts that ignores differences in white space.
 func Fingerprint(texts ...string) string {
 	for i, text := range texts {
 		texts[i] = strings.Join(strings.Fields(text), " ")
@@ -15,30 +15,30 @@ func Fingerprint(texts ...string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// CriterionCheck is the test that somebody wrote for a criterion which came without
-// one, or why there is none.
+// CriterionCheck is the test that was written for a criterion without a check, or the reason
+// why there is none.
 type CriterionCheck struct {
 	Number  int    `json:"number"`           // of the criterion in its task, from 1
-	Of      string `json:"of"`               // fingerprint of what the criterion and its task said then
+	Of      string `json:"of"`               // fingerprint of the texts of the criterion and its task at that time
 	Test    string `json:"test,omitzero"`    // its name
-	File    string `json:"file,omitzero"`    // that it is in
-	Command string `json:"command,omitzero"` // that runs it alone
-	Proved  bool   `json:"proved,omitzero"`  // it was red without the work, for the right reason, and green with it
-	Red     bool   `json:"red,omitzero"`     // it fails with the work, and not for a fault of its own
-	Why     string `json:"why,omitzero"`     // why it counts for nothing, or why no machine can check it
+	File    string `json:"file,omitzero"`    // file of the test
+	Command string `json:"command,omitzero"` // command that runs only this test
+	Proved  bool   `json:"proved,omitzero"`  // it failed without the work, for the right reason, and passes with it
+	Red     bool   `json:"red,omitzero"`     // it fails with the work, and the test itself is not at fault
+	Why     string `json:"why,omitzero"`     // why it does not count, or why no machine can check it
 }
 
-// CriterionKind is what a criterion asks for. It is a fact of the criterion, and decides
-// which evidence can show it (docs/acceptance.md). The zero kind is behavior that changes.
+// CriterionKind is the kind of statement that a criterion makes. It decides which evidence
+// can show that the criterion is met (docs/acceptance.md). The zero kind is changed behavior.
 type CriterionKind string
 
-// The kinds. A planner or a person sets the first three; the others follow from the task.
+// A planner or a person sets the first three kinds; the others are derived from the task.
 const (
-	StaysCriterion  CriterionKind = "stays"  // what it names works before the work, and still does
-	TestsCriterion  CriterionKind = "tests"  // there are tests
-	GateCriterion   CriterionKind = "gate"   // its check passes, and nothing else is asked for
-	RenameCriterion CriterionKind = "rename" // something has another name
-	DocsCriterion   CriterionKind = "docs"   // a text says something
+	StaysCriterion  CriterionKind = "stays"  // existing behavior works before and after the work
+	TestsCriterion  CriterionKind = "tests"  // tests exist
+	GateCriterion   CriterionKind = "gate"   // its check passes; nothing else is required
+	RenameCriterion CriterionKind = "rename" // something is renamed
+	DocsCriterion   CriterionKind = "docs"   // a text contains a statement
 )
 
 // Settable reports whether a plan may give a criterion this kind.
@@ -46,67 +46,75 @@ func (k CriterionKind) Settable() bool {
 	return k == "" || k == StaysCriterion || k == TestsCriterion || k == GateCriterion
 }
 
-// Bearing says why what a gate ran bears on a criterion. The zero Bearing is
+// Bearing is the reason why a gate's result is evidence for a criterion. The zero Bearing is
 // none: a gate that passes only because nothing got worse shows nothing.
 type Bearing string
 
-// The bearings.
+// Values of Bearing.
 const (
-	NamedBearing   Bearing = "named"   // what the criterion names failed before, and passes now
-	TurnedBearing  Bearing = "turned"  // failed before, and passes now
-	NewBearing     Bearing = "new"     // came with the change, fails without the rest of it, and passes with it
-	AskedBearing   Bearing = "asked"   // tests that were asked for: they run, check something, and pass
-	CoversBearing  Bearing = "covers"  // runs the lines that the change made, of which nothing should be seen
-	LiteralBearing Bearing = "literal" // the criterion asks for nothing but that the gate passes
-	KeptBearing    Bearing = "kept"    // what passed before passes now, which is all that the criterion asks for
-	ReadBearing    Bearing = "read"    // of comments and documents: a verifier reads the change
-	BlindBearing   Bearing = "blind"   // a check by a session that saw the goal and the base, and not the change: red on the base, green now
+	NamedBearing  Bearing = "named"  // the test that the criterion names failed before, and passes now
+	TurnedBearing Bearing = "turned" // it failed before, and passes now
+	// it was added with the change, fails without the rest of it, and passes with it
+	NewBearing     Bearing = "new"
+	AskedBearing   Bearing = "asked"   // tests that were asked for: they run, contain assertions, and pass
+	CoversBearing  Bearing = "covers"  // it runs the changed lines, of a change that should have no visible effect
+	LiteralBearing Bearing = "literal" // the criterion requires only that the gate passes
+	// everything that passed before passes now, and the criterion requires only that
+	KeptBearing Bearing = "kept"
+	ReadBearing Bearing = "read" // for comments and documents: a verifier reads the change
+	// a check by a session that saw the goal and the base but not the change: it failed on
+	// the base and passes now
+	BlindBearing Bearing = "blind"
 )
 
-// KeptText is the criterion that what exists keeps working. What gates said about the
-// base and say about the work shows it, and no model is asked.
+// KeptText is the criterion that existing behavior keeps working. The gates' results on the
+// base and on the work show it; no model is called.
 const KeptText = "Every test that passed before the work passes with it"
 
-// Kept reports whether a criterion asks that what exists keeps working, and nothing else.
+// Kept reports whether a criterion requires only that existing behavior keeps working.
 func (c Criterion) Kept() bool {
 	return c.Check != "" && strings.EqualFold(strings.TrimRight(strings.Join(strings.Fields(c.Text), " "), "."), KeptText)
 }
 
-// CriterionShown says what shows a criterion whose check is a gate, or why nothing does.
+// CriterionShown is the evidence for a criterion whose check is a gate, or the reason why
+// there is none.
 type CriterionShown struct {
 	Number int      `json:"number"`          // of the criterion in its task, from 1
-	Of     string   `json:"of"`              // fingerprint of what the criterion and its task said then
+	Of     string   `json:"of"`              // fingerprint of the texts of the criterion and its task at that time
 	Gate   string   `json:"gate"`            // its check
-	By     Bearing  `json:"by,omitzero"`     // empty: nothing shows it
-	Tests  []string `json:"tests,omitempty"` // that bear on it, or what else does
-	Seen   []string `json:"seen,omitempty"`  // of Tests, those that the gate's runner named as passed
-	Own    bool     `json:"own,omitzero"`    // nothing but tests that came with the change shows it: who reads them judges whether they ask for the right thing
-	Tried  string   `json:"tried,omitzero"`  // what came of an independent check, where Own and one was tried
-	Left   bool     `json:"left,omitzero"`   // no machine can show it, for the reason in Why
-	Why    string   `json:"why"`             // in words, either way
+	By     Bearing  `json:"by,omitzero"`     // empty: no evidence
+	Tests  []string `json:"tests,omitempty"` // tests, or other results, that are evidence for it
+	Seen   []string `json:"seen,omitempty"`  // those of Tests that the gate's runner reported as passed
+	// only tests that came with the change are evidence: a reviewer judges whether they test
+	// the right thing
+	Own   bool   `json:"own,omitzero"`
+	Tried string `json:"tried,omitzero"` // result of an independent check, if Own is set and one was made
+	Left  bool   `json:"left,omitzero"`  // no machine can show it, for the reason in Why
+	Why   string `json:"why"`            // explanation, with or without evidence
 }
 
-// FaultKind says where the fault lies when a check is red.
+// FaultKind is the location of the fault when a check fails.
 type FaultKind string
 
-// The kinds. The zero Kind counts as [FaultInSource]: the check stays as it is.
+// The zero kind counts as [FaultInSource]: the check is not changed.
 const (
 	FaultInSource FaultKind = "source" // the work is wrong
 	FaultInTest   FaultKind = "test"   // the check is wrong
 	FaultInBoth   FaultKind = "both"
-	FaultStale    FaultKind = "stale" // the check is of what the criterion said before, and nothing shows it now
+	// the check tests an earlier text of the criterion, and nothing shows the present one
+	FaultStale FaultKind = "stale"
 )
 
-// CriterionFault is a criterion that is not met on what landed, and the task that
-// mends it.
+// CriterionFault is a criterion that the landed tree does not meet, and the task that fixes
+// it.
 type CriterionFault struct {
 	Criterion string    `json:"criterion"` // T1/AC-2
 	Task      string    `json:"task"`      // that fixes it
-	Signature string    `json:"signature"` // of its failure: the same one again is no progress
+	Signature string    `json:"signature"` // of its failure: the same signature again means no progress
 	Kind      FaultKind `json:"kind,omitzero"`
-	By        string    `json:"by,omitzero"` // evidence, or the session that said so; empty where nobody could
+	By        string    `json:"by,omitzero"` // source of the judgement: evidence or a session; empty: undecided
 	Why       string    `json:"why,omitzero"`
-	Commit    string    `json:"commit,omitzero"`  // the first on the branch on which the check is red, where that is known
+	Commit    string    `json:"commit,omitzero"`  // first commit on the branch on which the check fails, if known
 	Of        string    `json:"of,omitzero"`      // the task that landed it
 	Judges    []string  `json:"judges,omitempty"` // files that the check consists of
 }

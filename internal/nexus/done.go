@@ -1,20 +1,21 @@
 package nexus
 
-// DonePrefix begins the names of gates that check a change against a bound.
+// DonePrefix starts the names of gates that check a change against a bound.
 const DonePrefix = "done: "
 
-// BoundMode says what happens if a change exceeds a bound.
+// BoundMode is the consequence of exceeding a bound.
 type BoundMode string
 
-// The modes.
+// Values of BoundMode.
 const (
 	BoundOff   BoundMode = "off"
-	BoundWarn  BoundMode = "warn"  // it is reported, and fails nothing
+	BoundWarn  BoundMode = "warn"  // it is reported; nothing fails
 	BoundBlock BoundMode = "block" // the change goes back to its author
-	BoundAuto  BoundMode = "auto"  // for coverage: the result of a run is measured, if the stack says how, and reported
+	// for coverage: the result of a run is measured, if the stack defines how, and reported
+	BoundAuto BoundMode = "auto"
 )
 
-// The bounds.
+// Names of the bounds.
 const (
 	ScopeBound    = "scope"
 	LargeBound    = "large-diff"
@@ -31,10 +32,10 @@ const (
 // DoneBound is one bound.
 type DoneBound struct {
 	Name string
-	Mode BoundMode // by default
-	Doc  string    // what exceeds it
-	Task bool      // applies to the work on a task
-	Run  bool      // applies to the result of a run
+	Mode BoundMode // the default mode
+	Doc  string    // the condition that exceeds it
+	Task bool      // checked for the work on each task
+	Run  bool      // checked for the result of a run
 }
 
 // DoneBounds returns all bounds.
@@ -55,23 +56,24 @@ func DoneBounds() []DoneBound {
 
 // DoneRules are the definition of done. The zero DoneRules check nothing.
 type DoneRules struct {
-	Modes       map[string]BoundMode // by bound
+	Modes       map[string]BoundMode // mode by bound
 	Files       int                  // changed in the work on one task; 0: no bound
-	Lines       int                  // added and taken away
-	Rewritten   int                  // lines gone from a file, at least, for it to be rewritten; 0: no file is
-	RewrittenOf int                  // percent of the lines that it had, at least
-	Licences    []string             // SPDX names that dependencies may have; none, with some that they may not: all others
-	Denied      []string             // SPDX names that they may not have, whatever else is allowed
+	Lines       int                  // lines added and removed
+	Rewritten   int                  // lines removed from a file from which it counts as rewritten; 0: never
+	RewrittenOf int                  // and at least this percentage of its earlier lines
+	// SPDX names that dependencies may have; empty with a non-empty Denied: all others
+	Licences []string
+	Denied   []string // SPDX names that dependencies may not have, even if they are allowed
 
 	Minimum int    // percent of the lines that tests run
 	Target  int    // percent below which coverage is reported; blocks nothing
-	Drop    int    // points that coverage may fall
-	Command string // empty: the built-in way of the stacks of the tree
-	Format  string // of what the command prints: go-cover, lcov, cobertura or jacoco
+	Drop    int    // percentage points by which coverage may fall
+	Command string // empty: the built-in command for the stacks of the tree
+	Format  string // format of the command's output: go-cover, lcov, cobertura or jacoco
 
-	NewMinimum int      // percent of the new lines that can be run
+	NewMinimum int      // percent of the new executable lines
 	NewTarget  int      // percent of the new lines below which coverage is reported
-	Except     []string // patterns of files whose new lines are not looked at
+	Except     []string // patterns of files whose new lines are not checked
 }
 
 // DefaultDone returns the documented defaults.

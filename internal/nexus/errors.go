@@ -46,12 +46,12 @@ const (
 	CodeNothingProposed Code = "no_plan"
 )
 
-// Error is an error that tells what to do next.
+// Error is an error with a hint for the next step.
 type Error struct {
 	Code    Code
 	Message string // lower case, without the cause
-	Hint    string // what to do next, a sentence
-	Cause   error  // nil where the message is the whole story
+	Hint    string // the next step, as a sentence
+	Cause   error  // nil if there is no cause
 }
 
 // Error returns the message and its cause, without the hint.
@@ -65,8 +65,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Is reports whether target is an [Error] with the same code, so that
-// errors.Is(err, &Error{Code: CodeBudget}) asks for the kind.
+// Is reports whether target is an [Error] with the same code, so that errors.Is(err,
+// &Error{Code: CodeBudget}) tests for the code.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code && t.Message == ""

@@ -1,17 +1,17 @@
 package nexus
 
-// Estimate is what a plan is thought to take.
+// Estimate is the forecast of a plan's time and cost.
 type Estimate struct {
 	Work       int            `json:"work"`                // minutes of all tasks together
-	Minutes    int            `json:"minutes"`             // until all is done
-	Money      Money          `json:"money,omitzero"`      // 0 where no price is known
-	Most       Money          `json:"most"`                // what the run may spend at the worst
-	Low        Bound          `json:"low,omitzero"`        // what is rarely undercut
-	High       Bound          `json:"high,omitzero"`       // what is rarely passed
-	Samples    int            `json:"samples,omitzero"`    // earlier tasks that it was taken from
-	Thumb      int            `json:"thumb,omitzero"`      // tasks that a rule of thumb stands for
-	Unpriced   int            `json:"unpriced,omitzero"`   // tasks for whose models no price is known
-	Confidence Confidence     `json:"confidence,omitzero"` // the lowest of the tasks'
+	Minutes    int            `json:"minutes"`             // minutes until all tasks have ended
+	Money      Money          `json:"money,omitzero"`      // 0 if no price is known
+	Most       Money          `json:"most"`                // the most that the run may spend
+	Low        Bound          `json:"low,omitzero"`        // rarely undercut
+	High       Bound          `json:"high,omitzero"`       // rarely exceeded
+	Samples    int            `json:"samples,omitzero"`    // earlier tasks that it is based on
+	Thumb      int            `json:"thumb,omitzero"`      // tasks that are estimated by a rule of thumb
+	Unpriced   int            `json:"unpriced,omitzero"`   // tasks whose models have no known price
+	Confidence Confidence     `json:"confidence,omitzero"` // the lowest confidence of the tasks
 	Tasks      []TaskEstimate `json:"by_task,omitempty"`   // in the plan's order
 }
 
@@ -21,28 +21,29 @@ type Bound struct {
 	Money   Money `json:"money,omitzero"`
 }
 
-// Confidence is how far an estimate can be trusted.
+// Confidence is how reliable an estimate is.
 type Confidence string
 
-// The confidences.
+// Values of Confidence.
 const (
-	LowConfidence    Confidence = "low"    // a rule of thumb: it may be wrong threefold either way
-	MediumConfidence Confidence = "medium" // taken from some landed tasks
-	HighConfidence   Confidence = "high"   // taken from many landed tasks that took about the same
+	LowConfidence    Confidence = "low"    // a rule of thumb: it may be off by a factor of three either way
+	MediumConfidence Confidence = "medium" // based on some landed tasks
+	HighConfidence   Confidence = "high"   // based on many landed tasks with similar times
 )
 
-// TaskEstimate is what one task is thought to take. One in ten tasks takes less
-// than Low, and one in ten more than High.
+// TaskEstimate is the forecast of one task's time and cost. One in ten tasks needs less than
+// Low, and one in ten more than High.
 type TaskEstimate struct {
-	Task       TaskID         `json:"task"`
-	Likely     Cost           `json:"likely"`
-	Low        Cost           `json:"low"`
-	High       Cost           `json:"high"`
-	Confidence Confidence     `json:"confidence"`
-	Samples    int            `json:"samples,omitzero"`  // landed tasks that it was taken from; 0: it is a rule of thumb
-	From       string         `json:"from,omitzero"`     // which landed tasks: "go tasks that began at fast"
-	Unpriced   bool           `json:"unpriced,omitzero"` // no price is known, so there is no money in it
-	Parts      []EstimatePart `json:"parts,omitempty"`   // what Likely is made of; they add up to it
+	Task       TaskID     `json:"task"`
+	Likely     Cost       `json:"likely"`
+	Low        Cost       `json:"low"`
+	High       Cost       `json:"high"`
+	Confidence Confidence `json:"confidence"`
+	// landed tasks that it is based on; 0: it is a rule of thumb
+	Samples  int            `json:"samples,omitzero"`
+	From     string         `json:"from,omitzero"`     // which landed tasks: "go tasks that began at fast"
+	Unpriced bool           `json:"unpriced,omitzero"` // no price is known, so it contains no money
+	Parts    []EstimatePart `json:"parts,omitempty"`   // parts of Likely, whose sum it is
 }
 
 // Cost is time and money.
@@ -51,33 +52,32 @@ type Cost struct {
 	Money   Money `json:"money,omitzero"`
 }
 
-// EstimatePart is what one thing adds to an estimate, or takes off it.
+// EstimatePart is one addition to an estimate, or one deduction from it.
 type EstimatePart struct {
 	What string `json:"what"`
 	Cost
 }
 
-// Experience is what earlier runs of a repository took, and what a turn costs, as
-// it was when a run began. The estimates of the run's tasks are made from it.
+// Experience is the time and cost of earlier runs of a repository, and the cost of a turn, as
+// known when a run began. The estimates of the run's tasks are based on it.
 type Experience struct {
 	Rates map[Tier]Rate `json:"rates,omitempty"` // tiers without a known price are missing
 	Paces []Pace        `json:"paces,omitempty"`
 }
 
-// Rate is what a usual turn costs at a tier.
+// Rate is the cost of a usual turn at a tier.
 type Rate struct {
 	Writer   Money `json:"writer"`
 	Reviewer Money `json:"reviewer"`
 }
 
-// Pace is how landed tasks of a stack that began at a tier compare with the rule
-// of thumb.
+// Pace compares landed tasks of a stack that began at a tier with the rule of thumb.
 type Pace struct {
-	Stack string `json:"stack,omitzero"` // empty: of any
-	Tier  Tier   `json:"tier,omitzero"`  // empty: at any
+	Stack string `json:"stack,omitzero"` // empty: any stack
+	Tier  Tier   `json:"tier,omitzero"`  // empty: any tier
 	Tasks int    `json:"tasks"`
 	Time  Spread `json:"time"`           // thousandths of the time by the rule of thumb
-	Paid  int    `json:"paid,omitzero"`  // of them, tasks that cost something
+	Paid  int    `json:"paid,omitzero"`  // the number of these tasks that cost money
 	Money Spread `json:"money,omitzero"` // for each turn of the rule of thumb, in the unit of [Money]
 }
 

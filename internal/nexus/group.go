@@ -2,10 +2,10 @@ package nexus
 
 import "strings"
 
-// groupWithin stands between a group and one within it.
+// groupWithin separates a group from a group within it.
 const groupWithin = " / "
 
-// CleanGroup returns the name of a group with single blanks and without empty parts.
+// CleanGroup returns a group's name with single blanks and without empty parts.
 func CleanGroup(name string) string {
 	var parts [][]string
 	begins := true
@@ -26,7 +26,7 @@ func CleanGroup(name string) string {
 	return strings.Join(names, groupWithin)
 }
 
-// Groups returns the groups that a group is in, the outermost first, and itself.
+// Groups returns the groups that contain a group, the outermost first, and the group itself.
 func Groups(name string) []string {
 	if name == "" {
 		return nil

@@ -2,48 +2,51 @@ package nexus
 
 import "time"
 
-// Theme begins the names of branches that hold what a loop did and that wait for a
-// person: one for each strategy that finds work.
+// Theme starts the names of branches with results of a loop that wait for a person. Each
+// strategy that finds work has one branch.
 const Theme = "nexus/improve/"
 
-// ImproveRules say how far a loop goes that finds work and does it, and how modest
-// it is.
+// ImproveRules are the limits of a loop that finds work and does it.
 type ImproveRules struct {
-	Cycles     int       `json:"cycles,omitzero"`   // at most; 0: any number
+	Cycles     int       `json:"cycles,omitzero"`   // maximum number of cycles; 0: any number
 	Until      time.Time `json:"until,omitzero"`    // when it ends; zero: never
-	Landings   int       `json:"landings,omitzero"` // that it ends after; 0: any number
-	Empty      bool      `json:"empty,omitzero"`    // it ends when there is nothing to do
+	Landings   int       `json:"landings,omitzero"` // landings after which it ends; 0: any number
+	Empty      bool      `json:"empty,omitzero"`    // it ends if it finds no work
 	Strategies []string  `json:"strategies,omitempty"`
-	Watch      string    `json:"watch,omitzero"`  // what begins a cycle: files, commits, gate or a schedule; empty: time
-	Quiet      string    `json:"quiet,omitzero"`  // hours in which nothing is begun and nothing lands
-	Direct     bool      `json:"direct,omitzero"` // what is done lands on the target; else on a branch of its theme, where it waits for a person
+	// trigger of a cycle: files, commits, gate or a schedule; empty: time
+	Watch string `json:"watch,omitzero"`
+	Quiet string `json:"quiet,omitzero"` // hours in which nothing starts or lands
+	// results land on the target; otherwise on the branch of their theme, where they wait for
+	// a person
+	Direct bool `json:"direct,omitzero"`
 
-	Pulls bool `json:"pulls,omitzero"` // people agreed that the branch of a theme is pushed, and that a pull request is opened
+	Pulls bool `json:"pulls,omitzero"` // people agreed that a theme's branch is pushed and a pull request opened
 
 	Budget Money `json:"budget,omitzero"` // for all cycles together
-	Item   Money `json:"item,omitzero"`   // that is set aside for one piece of work
+	Item   Money `json:"item,omitzero"`   // reserved for one item
 
-	Parallel int `json:"parallel,omitzero"` // pieces of work at once
-	Open     int `json:"open,omitzero"`     // branches that wait for a person
-	Waiting  int `json:"waiting,omitzero"`  // results that wait for a person
-	Lines    int `json:"lines,omitzero"`    // that a result may add and remove; 0: any number
+	Parallel int `json:"parallel,omitzero"` // items in progress at once
+	Open     int `json:"open,omitzero"`     // branches that may wait for a person
+	Waiting  int `json:"waiting,omitzero"`  // results that may wait for a person
+	Lines    int `json:"lines,omitzero"`    // lines that a result may add and remove; 0: any number
 
-	Rest     time.Duration `json:"rest,omitzero"`      // after the first cycle without work; doubles from one to the next
-	MostRest time.Duration `json:"most_rest,omitzero"` // where that ends
+	// after the first cycle without work; doubles with each further one
+	Rest     time.Duration `json:"rest,omitzero"`
+	MostRest time.Duration `json:"most_rest,omitzero"` // upper limit of Rest
 }
 
-// Wanted is something that a loop found and may take up.
+// Wanted is a piece of work that a loop found and may do.
 type Wanted struct {
 	Finding  string   `json:"finding"`
 	Strategy string   `json:"strategy"`
 	Title    string   `json:"title"`
 	Files    []string `json:"files,omitempty"`
-	Mark     string   `json:"mark,omitzero"`   // changes with those files
-	Lines    []string `json:"lines,omitempty"` // marks of the lines that it is about
+	Mark     string   `json:"mark,omitzero"`   // fingerprint that changes with those files
+	Lines    []string `json:"lines,omitempty"` // fingerprints of the lines that it is about
 	Plan     string   `json:"plan,omitzero"`   // blob
 }
 
-// LeftOut is something that a loop found and does not take up.
+// LeftOut is a piece of work that a loop found and skips.
 type LeftOut struct {
 	Finding string `json:"finding"`
 	Title   string `json:"title,omitzero"`
@@ -51,13 +54,13 @@ type LeftOut struct {
 	Why     string `json:"why"`
 }
 
-// ItemChange is what a result changes.
+// ItemChange describes a result's change.
 type ItemChange struct {
 	Files        []string `json:"files,omitempty"`
 	Lines        int      `json:"lines,omitzero"`         // added and removed
-	Touched      []string `json:"touched,omitempty"`      // marks of those lines; see [Wanted]
-	Public       []string `json:"public,omitempty"`       // what other code may use and is another now, or gone
-	Dependencies []string `json:"dependencies,omitempty"` // files that say what the project depends on
+	Touched      []string `json:"touched,omitempty"`      // fingerprints of those lines; see [Wanted]
+	Public       []string `json:"public,omitempty"`       // public declarations that changed or were removed
+	Dependencies []string `json:"dependencies,omitempty"` // changed files that declare the project's dependencies
 }
 
 // Worsened is a finding that is new after a landing, or worse than before.
@@ -65,49 +68,48 @@ type Worsened struct {
 	Finding  string `json:"finding"`
 	Strategy string `json:"strategy"`
 	Title    string `json:"title"`
-	Before   int    `json:"before"` // how many things it stood for; 0: there was none
+	Before   int    `json:"before"` // number of problems that it stood for before; 0: there was none
 	After    int    `json:"after"`
 }
 
-// What came of results that waited for a person.
+// Outcomes of results that waited for a person.
 const (
-	ResultMerged   = "merged"   // the target has it
-	ResultRejected = "rejected" // its branch is gone
+	ResultMerged   = "merged"   // the target contains it
+	ResultRejected = "rejected" // its branch was deleted
 )
 
-// A loop that finds work, does it and lands it. Each piece of work is a run of its own,
+// Facts about a loop that finds work, does it and lands it. Each item is a run of its own,
 // whose name is that of the item.
 type (
 	// LoopOpened gives the rules of the loop from now on.
 	LoopOpened struct {
 		Rules ImproveRules `json:"rules"`
 	}
-	// CycleStarted is recorded before the loop looks for work.
+	// CycleStarted is recorded before the loop searches for work.
 	CycleStarted struct {
 		Cycle int    `json:"cycle"` // from 1
 		Why   string `json:"why,omitzero"`
 	}
-	// CycleLooked lists the work that the loop found.
 	CycleLooked struct {
 		Cycle  int       `json:"cycle"`
 		Tip    string    `json:"tip"` // of the target
 		Wanted []Wanted  `json:"wanted,omitempty"`
 		Left   []LeftOut `json:"left,omitempty"`
-		More   int       `json:"more,omitzero"`   // findings that can be worked on and are not listed
+		More   int       `json:"more,omitzero"`   // findings that could be worked on and are not listed
 		Notes  []string  `json:"notes,omitempty"` // strategies that could not run, and why
-		Spent  Money     `json:"spent,omitzero"`  // on models that looked for work
+		Spent  Money     `json:"spent,omitzero"`  // on models that searched for work
 	}
-	// CycleFailed says why the search for work failed.
+	// CycleFailed records why the search for work failed.
 	CycleFailed struct {
 		Cycle int    `json:"cycle"`
 		Why   string `json:"why"`
 	}
-	// LoopRested says until when the loop does nothing, and why.
+	// LoopRested records until when the loop rests, and why.
 	LoopRested struct {
 		Until time.Time     `json:"until,omitzero"` // zero: until it is woken
 		For   time.Duration `json:"for,omitzero"`
 		Why   string        `json:"why"`
-		Idle  bool          `json:"idle,omitzero"` // there was nothing to do: the next rest is longer
+		Idle  bool          `json:"idle,omitzero"` // there was no work: the next rest is longer
 	}
 	// ItemTaken is recorded before work on an item starts, and reserves its money.
 	ItemTaken struct {
@@ -115,105 +117,103 @@ type (
 		Cycle    int    `json:"cycle"`
 		Wanted   Wanted `json:"wanted"`
 		Reserved Money  `json:"reserved"`
-		Base     string `json:"base"` // branch that the work starts from
+		Base     string `json:"base"` // branch on which the work starts
 	}
-	// ItemWorked says how the work ended.
 	ItemWorked struct {
 		Item   RunID      `json:"item"`
 		Status RunStatus  `json:"status"`
 		Spent  Money      `json:"spent"`
 		Branch string     `json:"branch,omitzero"` // branch with the work; empty: none
-		Start  string     `json:"start,omitzero"`  // commit that it started from
+		Start  string     `json:"start,omitzero"`  // commit on which it started
 		Commit string     `json:"commit,omitzero"`
 		Why    string     `json:"why,omitzero"`
 		Change ItemChange `json:"change,omitzero"`
 
-		// Outside says that nothing came of it for a reason outside the work, such as a key, a
-		// provider, the machine or the money of the day: it does not count against the finding.
+		// Outside means that the work produced nothing for an outside reason, such as a key,
+		// a provider, the machine or the daily budget: it does not count against the finding.
 		Outside bool      `json:"outside,omitzero"`
-		Again   time.Time `json:"again,omitzero"` // from when on it may be otherwise; zero: nobody knows
+		Again   time.Time `json:"again,omitzero"` // when the reason may be gone; zero: unknown
 	}
-	// ItemKept says why a result does not land. Its branch stays.
 	ItemKept struct {
 		Item RunID  `json:"item"`
 		Rule string `json:"rule"`
 		Why  string `json:"why"`
 
-		Spent Money `json:"spent,omitzero"` // on trying to land it
+		Spent Money `json:"spent,omitzero"` // spent on trying to land it
 	}
-	// ItemOffered intends to land a result.
+	// ItemOffered records the intent to land a result.
 	ItemOffered struct {
 		Item   RunID  `json:"item"`
 		Target string `json:"target"`
 	}
-	// ItemLanded says that it landed.
+	// ItemLanded records that the result landed.
 	ItemLanded struct {
 		Item   RunID  `json:"item"`
 		Target string `json:"target"`
-		Before string `json:"before"` // commit that it landed on
+		Before string `json:"before"` // commit on which it landed
 		Commit string `json:"commit"`
 
-		Spent Money `json:"spent,omitzero"` // on landing it
+		Spent Money `json:"spent,omitzero"` // spent on landing it
 	}
 	// LandingWatched is recorded before Nexus checks whether a landing made anything worse.
 	LandingWatched struct {
 		Item RunID `json:"item"`
 	}
-	// LandingWeighed says what it made worse.
+	// LandingWeighed records the findings that a landing made worse.
 	LandingWeighed struct {
 		Item  RunID      `json:"item"`
 		Worse []Worsened `json:"worse,omitempty"`
-		Why   string     `json:"why,omitzero"` // why it is unknown
+		Why   string     `json:"why,omitzero"` // why the result is unknown
 	}
 	// RevertSought is recorded before a landing is reverted by a new commit.
 	RevertSought struct {
 		Item RunID  `json:"item"`
 		Why  string `json:"why"`
 	}
-	// ItemReverted says that a landing was reverted.
+	// ItemReverted records that a landing was reverted.
 	ItemReverted struct {
 		Item   RunID  `json:"item"`
 		Commit string `json:"commit"`
 	}
-	// RevertFailed says why a landing could not be reverted.
+	// RevertFailed records why a landing could not be reverted.
 	RevertFailed struct {
 		Item RunID  `json:"item"`
 		Why  string `json:"why"`
 	}
-	// ResultSettled says what a person decided about a waiting result.
+	// ResultSettled records a person's decision about a waiting result.
 	ResultSettled struct {
 		Item RunID  `json:"item"`
 		How  string `json:"how"`           // merged or rejected
-		Left bool   `json:"left,omitzero"` // it was merged in another form, and its branch is still there
+		Left bool   `json:"left,omitzero"` // it was merged in another form, and its branch still exists
 	}
 )
 
-// What comes of a theme's branch on the forge, where people agreed that a loop pushes it
-// and opens a pull request.
+// Facts about a theme's branch on the forge, if people agreed that a loop pushes it and opens
+// a pull request.
 type (
 	// PullSought is recorded before the branch of a theme is pushed and its
 	// pull request updated.
 	PullSought struct {
 		Branch string  `json:"branch"`
-		Commit string  `json:"commit"`          // that the branch is pushed at
-		Items  []RunID `json:"items,omitempty"` // that wait there
+		Commit string  `json:"commit"`          // commit at which the branch is pushed
+		Items  []RunID `json:"items,omitempty"` // results that wait on the branch
 	}
-	// PullTold says that the branch and its pull request are on the forge.
+	// PullTold records that the branch and its pull request are on the forge.
 	PullTold struct {
 		Branch string `json:"branch"`
 		Commit string `json:"commit"`
 		Number int    `json:"number"`
 		Web    string `json:"web"`
-		New    bool   `json:"new,omitzero"` // it was opened, and not there before
+		New    bool   `json:"new,omitzero"` // it was opened now and did not exist before
 	}
-	// PullFailed says why the branch or its pull request could not be updated.
+	// PullFailed records why the branch or its pull request could not be updated.
 	PullFailed struct {
 		Branch string `json:"branch"`
 		Commit string `json:"commit"`
 		Why    string `json:"why"`
 	}
-	// PullClosed says how people closed a pull request. Later results of its
-	// strategy go to another branch.
+	// PullClosed records how people closed a pull request. Later results of its strategy go
+	// to another branch.
 	PullClosed struct {
 		Branch string `json:"branch"`
 		Number int    `json:"number"`
@@ -221,7 +221,7 @@ type (
 	}
 )
 
-// Blobs returns the plans of what is wanted.
+// Blobs returns the plans of the listed work.
 func (f CycleLooked) Blobs() []string {
 	all := make([]string, len(f.Wanted))
 	for i, w := range f.Wanted {
@@ -230,5 +230,5 @@ func (f CycleLooked) Blobs() []string {
 	return all
 }
 
-// Blobs returns the plan.
+// Blobs returns the hash of the plan.
 func (f ItemTaken) Blobs() []string { return []string{f.Wanted.Plan} }

@@ -1,16 +1,16 @@
 package nexus
 
-// InterviewQuestion is what the interviewer wants to know of a person.
+// InterviewQuestion is a question of the interviewer to a person.
 type InterviewQuestion struct {
 	Key     string   `json:"key"`  // "2.1": the first of its second round
 	Text    string   `json:"text"` // one question
 	Choices []string `json:"choices,omitempty"`
-	Default string   `json:"default"`       // what is assumed without an answer
-	Changes string   `json:"changes"`       // what the plan depends on the answer for
-	Area    string   `json:"area,omitzero"` // that it is about
+	Default string   `json:"default"`       // assumed if there is no answer
+	Changes string   `json:"changes"`       // the part of the plan that depends on the answer
+	Area    string   `json:"area,omitzero"` // area of the question
 }
 
-// InterviewDraft is what a spec says beside its requirements.
+// InterviewDraft is the content of a spec besides its requirements.
 type InterviewDraft struct {
 	Title      string               `json:"title,omitzero"`
 	Problem    string               `json:"problem,omitzero"`
@@ -20,50 +20,50 @@ type InterviewDraft struct {
 	Critique   []string             `json:"critique,omitempty"`
 }
 
-// InterviewCriterion shows that requirements are met.
+// InterviewCriterion is a criterion that shows that requirements are met.
 type InterviewCriterion struct {
 	ID    string   `json:"id,omitzero"` // AC-1, AC-2, ...; empty in journals from before criteria had ids
 	Text  string   `json:"text"`
-	Check string   `json:"check,omitzero"` // as of a task's criterion
-	Of    []string `json:"of,omitempty"`   // texts or ids of requirements; empty: of all
+	Check string   `json:"check,omitzero"` // a gate's name or a command, as in [Criterion]
+	Of    []string `json:"of,omitempty"`   // texts or ids of requirements; empty: all
 }
 
 // CorrectedPart is a part of a spec that a person named.
 type CorrectedPart struct {
 	ID      string `json:"id"`
 	Text    string `json:"text"`
-	Instead string `json:"instead,omitzero"` // what holds instead, in the person's words
+	Instead string `json:"instead,omitzero"` // the person's correction, in their words
 }
 
-// An interview.
+// Facts about an interview.
 type (
-	// InterviewSought intends a conversation in which the interviewer turns what
-	// was said so far into requirements, and says what is open.
+	// InterviewSought records the intent to hold a session in which the interviewer turns the
+	// answers so far into requirements, and lists open points.
 	InterviewSought struct {
 		Attempt AttemptID `json:"attempt"` // "interview.1"
 		Round   int       `json:"round"`   // from 1
 	}
-	// InterviewHeard says what came of it, beside requirements and assumptions,
+	// InterviewHeard records the session's result, besides requirements and assumptions,
 	// which are facts of their own. Its questions are asked one by one.
 	InterviewHeard struct {
 		Attempt   AttemptID           `json:"attempt"`
 		Round     int                 `json:"round"`
 		Clear     bool                `json:"clear,omitzero"` // the goal needed no question
-		Done      bool                `json:"done,omitzero"`  // the interviewer has no more
+		Done      bool                `json:"done,omitzero"`  // the interviewer has no further questions
 		Draft     InterviewDraft      `json:"draft,omitzero"`
 		Questions []InterviewQuestion `json:"questions,omitempty"`
 	}
-	// InterviewFailed says why the interviewer gave no answer that can be used.
+	// InterviewFailed records why the interviewer gave no usable answer.
 	InterviewFailed struct {
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
 		Outcome Outcome   `json:"outcome,omitzero"`
 	}
-	// RequirementCaptured adds a requirement, or replaces the one of its id.
+	// RequirementCaptured adds a requirement, or replaces the one with the same id.
 	RequirementCaptured struct {
 		Attempt     AttemptID   `json:"attempt"`
 		Requirement Requirement `json:"requirement"`
-		Candidate   bool        `json:"candidate,omitzero"` // it is not sure enough that it was meant
+		Candidate   bool        `json:"candidate,omitzero"` // it is uncertain whether the person meant it
 		Instead     string      `json:"instead,omitzero"`   // id of the withdrawn part that it replaces
 	}
 	// RequirementWithdrawn withdraws a requirement because of a person's answer.
@@ -72,24 +72,29 @@ type (
 		ID      string    `json:"id"`
 		Why     string    `json:"why,omitzero"`
 	}
-	// PartWithdrawn says that the interviewer withdrew a part of the spec that is no requirement.
+	// PartWithdrawn records that the interviewer withdrew a part of the spec that is not a
+	// requirement.
 	PartWithdrawn struct {
 		Attempt AttemptID `json:"attempt"`
-		ID      string    `json:"id,omitzero"` // of an assumption or a criterion; empty for a note and what is out of scope
-		Text    string    `json:"text"`
+		// of an assumption or a criterion; empty for a note and for an out-of-scope statement
+		ID   string `json:"id,omitzero"`
+		Text string `json:"text"`
 	}
-	// InterviewCorrected says what a person's answer did to parts of the spec that it names: what
-	// it calls wrong is withdrawn, and what it agrees to is locked.
+	// InterviewCorrected records the effect of a person's answer on the parts of the spec
+	// that it names: parts that it calls wrong are withdrawn, and parts that it agrees to are
+	// locked.
 	InterviewCorrected struct {
 		Attempt   AttemptID       `json:"attempt"`
-		Question  string          `json:"question"` // "q3": of the question of the run that was answered
+		Question  string          `json:"question"` // "q3": the question of the run that was answered
 		By        string          `json:"by"`
 		Withdrawn []CorrectedPart `json:"withdrawn,omitempty"`
-		Unclear   []CorrectedPart `json:"unclear,omitempty"` // named, and it cannot be told whether they are wrong
-		Locked    []string        `json:"locked,omitempty"`  // ids
-		Kept      []string        `json:"kept,omitempty"`    // texts of notes and of what is out of scope, locked as well
+		// named, but the answer does not show whether they are wrong
+		Unclear []CorrectedPart `json:"unclear,omitempty"`
+		Locked  []string        `json:"locked,omitempty"` // ids
+		// texts of notes and out-of-scope statements that are locked too
+		Kept []string `json:"kept,omitempty"`
 	}
-	// AssumptionStated states an assumption, which holds until a person changes it.
+	// AssumptionStated records an assumption, which is valid until a person changes it.
 	AssumptionStated struct {
 		Attempt  AttemptID `json:"attempt"`
 		ID       string    `json:"id"` // "A-1" of an interview, "P-1" of a plan
@@ -97,7 +102,7 @@ type (
 		Question string    `json:"question,omitzero"` // key of the question whose default it is
 		Instead  string    `json:"instead,omitzero"`  // id of the withdrawn part that it replaces
 	}
-	// AssumptionLocked says that a person agreed to an assumption.
+	// AssumptionLocked records that a person agreed to an assumption.
 	AssumptionLocked struct {
 		Attempt AttemptID `json:"attempt"`
 		ID      string    `json:"id"`

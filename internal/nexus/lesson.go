@@ -1,32 +1,32 @@
 package nexus
 
-// LessonKind is something that runs learn from earlier ones.
+// LessonKind is a kind of lesson that runs learn from earlier ones.
 type LessonKind string
 
 // The kinds of lessons.
 const (
-	RoutingLesson  LessonKind = "routing"   // at which tier work on tasks begins
-	EstimateLesson LessonKind = "estimates" // what tasks take, see [Experience]
-	GateOrder      LessonKind = "gates"     // in which order gates judge
-	TouchLesson    LessonKind = "touches"   // which files tasks change that they do not declare
-	RetryLesson    LessonKind = "retries"   // what follows on a failure
-	ContextLesson  LessonKind = "context"   // which files agents need to read
+	RoutingLesson  LessonKind = "routing"   // starting tier of tasks
+	EstimateLesson LessonKind = "estimates" // time and cost of tasks, see [Experience]
+	GateOrder      LessonKind = "gates"     // order of the gates
+	TouchLesson    LessonKind = "touches"   // files that tasks change without declaring them
+	RetryLesson    LessonKind = "retries"   // next step after a failure
+	ContextLesson  LessonKind = "context"   // files that agents need to read
 )
 
-// LessonKinds returns all of them.
+// LessonKinds returns all kinds.
 func LessonKinds() []LessonKind {
 	return []LessonKind{RoutingLesson, EstimateLesson, GateOrder, TouchLesson, RetryLesson, ContextLesson}
 }
 
-// Lessons is what a run learned from earlier runs when it began. It stays the same
-// for the whole run, so that the run can be replayed. Estimates are not among them:
-// see [Experience].
+// Lessons are the lessons from earlier runs when a run began. They stay the same for the
+// whole run, so that the run can be replayed. Estimates are not included: see [Experience].
 type Lessons struct {
-	Tiers   []TierLearned  `json:"tiers,omitempty"`   // the most like a task first
-	Retries []RetryLearned `json:"retries,omitempty"` // after which failures another try at a tier is not worth it
-	Gates   *GatesLearned  `json:"gates,omitempty"`   // nil: they judge in their usual order
-	Touched []FileLearned  `json:"touched,omitempty"` // that tasks change and do not declare
-	Read    []FileLearned  `json:"read,omitempty"`    // that agents read first
+	Tiers []TierLearned `json:"tiers,omitempty"` // the most similar to a task first
+	// failures after which another try at the same tier does not pay
+	Retries []RetryLearned `json:"retries,omitempty"`
+	Gates   *GatesLearned  `json:"gates,omitempty"`   // nil: the usual order
+	Touched []FileLearned  `json:"touched,omitempty"` // files that tasks change without declaring them
+	Read    []FileLearned  `json:"read,omitempty"`    // files that agents read first
 }
 
 // Any reports whether there is a lesson.
@@ -34,43 +34,43 @@ func (l *Lessons) Any() bool {
 	return l != nil && len(l.Tiers)+len(l.Retries)+len(l.Touched)+len(l.Read) > 0 || l != nil && l.Gates != nil
 }
 
-// TierLearned is where work on tasks of a sort begins. Every so many of them begin
-// at the usual tier all the same, to see whether that is still so.
+// TierLearned is the learned starting tier of a kind of task. At intervals a task starts at
+// the usual tier anyway, to check whether the lesson is still right.
 type TierLearned struct {
 	Complexity Complexity `json:"complexity"`
-	Kind       TaskKind   `json:"kind,omitzero"`  // zero: of any
-	Stack      string     `json:"stack,omitzero"` // empty: of any
-	Usual      Tier       `json:"usual"`          // where it begins without the lesson
-	Tier       Tier       `json:"tier"`           // the usual one: nothing else is better
-	Tasks      int        `json:"tasks"`          // that it rests on
-	Seen       int        `json:"seen"`           // tasks of the sort before this run
+	Kind       TaskKind   `json:"kind,omitzero"`  // zero: any kind
+	Stack      string     `json:"stack,omitzero"` // empty: any stack
+	Usual      Tier       `json:"usual"`          // starting tier without the lesson
+	Tier       Tier       `json:"tier"`           // the learned tier; equal to Usual if no other is better
+	Tasks      int        `json:"tasks"`          // tasks that the lesson is based on
+	Seen       int        `json:"seen"`           // tasks of this kind before this run
 	Every      int        `json:"every,omitzero"` // how often the usual tier is tried; 0: always
 	Why        string     `json:"why"`
 }
 
-// RetryLearned says that after a failure at a tier the next tier follows at once.
-// Every so often the tier is tried again all the same.
+// RetryLearned is the lesson that after a failure at a tier the next tier is tried at once.
+// At intervals the same tier is tried anyway.
 type RetryLearned struct {
 	Tier  Tier   `json:"tier"`
-	After string `json:"after"` // gate that was red last, or else how the attempt ended
+	After string `json:"after"` // last gate that failed, or else the outcome of the attempt
 	Tasks int    `json:"tasks"`
 	Seen  int    `json:"seen"`
 	Every int    `json:"every,omitzero"`
 	Why   string `json:"why"`
 }
 
-// GatesLearned is the order in which gates judge: those first that are red often and
-// soon. Gates that it does not name follow in their usual order.
+// GatesLearned is the learned order of gates: gates that fail often and early come first.
+// Gates that it does not name follow in their usual order.
 type GatesLearned struct {
 	Order []string `json:"order"`
 	Tasks int      `json:"tasks"`
 	Why   string   `json:"why"`
 }
 
-// FileLearned is a file that goes with tasks which declare another one.
+// FileLearned is a file that goes together with tasks that declare another file.
 type FileLearned struct {
-	Of    string `json:"of"` // what they declare: a file, or a directory, which ends in a slash
+	Of    string `json:"of"` // the declared path: a file, or a directory with a slash at its end
 	File  string `json:"file"`
-	Cases int    `json:"cases"` // tasks with which it went
-	Tasks int    `json:"tasks"` // of so many
+	Cases int    `json:"cases"` // tasks that involved the file
+	Tasks int    `json:"tasks"` // out of this number of tasks
 }

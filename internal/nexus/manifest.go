@@ -1,12 +1,12 @@
 package nexus
 
-// PromptItem is a part of what was sent to a model: why it was there, how much
-// of its context it took, and what was cut of it.
+// PromptItem is a part of a prompt: the reason for it, its share of the context in tokens,
+// and the reason for a cut.
 type PromptItem struct {
-	In     string `json:"in"`               // system, tools or message
-	Title  string `json:"title,omitempty"`  // empty for what has no heading
-	Reason string `json:"reason,omitempty"` // why it is there
-	Tokens int64  `json:"tokens"`           // about; 0 where it was left out
-	Of     int64  `json:"of,omitempty"`     // about as many tokens as it has in full; 0: it was not cut
-	Cut    string `json:"cut,omitempty"`    // why it was cut or left out
+	In     string `json:"in"`               // location: system, tools or message
+	Title  string `json:"title,omitempty"`  // empty if it has no heading
+	Reason string `json:"reason,omitempty"` // why it is included
+	Tokens int64  `json:"tokens"`           // estimated; 0 if it was omitted
+	Of     int64  `json:"of,omitempty"`     // estimated tokens of the uncut text; 0: it was not cut
+	Cut    string `json:"cut,omitempty"`    // why it was cut or omitted
 }

@@ -15,8 +15,8 @@ type Money int64
 // Dollar is one US dollar.
 const Dollar Money = 1_000_000_000
 
-// Dollars returns the Money nearest to f dollars. It is for figures a person
-// typed; NaN is zero and what does not fit is the largest amount.
+// Dollars returns the Money nearest to f dollars. It is for amounts that a person typed. NaN
+// becomes zero, and an amount that does not fit becomes the largest Money.
 func Dollars(f float64) Money {
 	switch v := math.Round(f * float64(Dollar)); {
 	case math.IsNaN(v):
@@ -33,8 +33,7 @@ func Dollars(f float64) Money {
 // Float returns m in dollars, for display and ratios only.
 func (m Money) Float() float64 { return float64(m) / float64(Dollar) }
 
-// String returns m as people write it: "$1.23", with more digits below ten
-// cents.
+// String formats m for people: "$1.23", with more digits below ten cents.
 func (m Money) String() string {
 	f := m.Float()
 	if m != 0 && math.Abs(f) < 0.1 {
@@ -80,8 +79,8 @@ func (m *Money) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// plain reads an amount that has nothing but up to nine digits before the
-// point and behind it, as nearly all have.
+// plain reads an amount that consists of at most nine digits before the point and nine after
+// it, as nearly all amounts do.
 func plain(data []byte) (Money, bool) {
 	n, digits, behind, point := Money(0), 0, 0, false
 	for i, c := range data {
@@ -112,14 +111,15 @@ func plain(data []byte) (Money, bool) {
 	return n, true
 }
 
-// Usage counts the tokens of model calls in disjoint classes: a token is in
-// exactly one of them. CacheHour is no class but a part of one.
+// Usage counts the tokens of model calls in disjoint classes: each token is in exactly one of
+// them. CacheHour is not a class but a part of CacheWrite.
 type Usage struct {
 	Input      int64 `json:"input"`                // read at the full price
 	Output     int64 `json:"output"`               // written, thinking included
 	CacheRead  int64 `json:"cache_read,omitzero"`  // read from the provider's cache
 	CacheWrite int64 `json:"cache_write,omitzero"` // written to the provider's cache
-	CacheHour  int64 `json:"cache_hour,omitzero"`  // of CacheWrite: what is kept for an hour, where the provider says so
+	// part of CacheWrite that is stored for an hour, if the provider reports it
+	CacheHour int64 `json:"cache_hour,omitzero"`
 }
 
 // Add returns the sum of u and v.

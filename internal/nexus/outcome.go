@@ -6,12 +6,12 @@ type Outcome string
 // The outcomes.
 const (
 	Accepted     Outcome = "accepted"
-	NoProgress   Outcome = "no-progress"  // same failure, same tree, growing red
+	NoProgress   Outcome = "no-progress"  // same failure, same tree, or a growing number of failures
 	Exhausted    Outcome = "exhausted"    // rounds, turns or time are used up
-	Stopped      Outcome = "stopped"      // somebody asked
-	Refused      Outcome = "refused"      // the budget or a limit said no
-	Unverified   Outcome = "unverified"   // no gate could tell
-	Conflicted   Outcome = "conflicted"   // the merger could not resolve it
-	GaveUp       Outcome = "gave-up"      // the agent says that it cannot
+	Stopped      Outcome = "stopped"      // stopped on request
+	Refused      Outcome = "refused"      // refused by the budget or a limit
+	Unverified   Outcome = "unverified"   // no gate could judge it
+	Conflicted   Outcome = "conflicted"   // the merger could not resolve a conflict
+	GaveUp       Outcome = "gave-up"      // the agent reported that it cannot do it
 	Inapplicable Outcome = "inapplicable" // the environment is broken for this task
 )

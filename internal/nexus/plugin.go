@@ -2,16 +2,16 @@ package nexus
 
 import "time"
 
-// PluginKind is what a plugin is asked for.
+// PluginKind is the kind of service that a plugin provides.
 type PluginKind string
 
 // The kinds.
 const (
-	PluginRouter    PluginKind = "router"    // where work on a task begins
-	PluginReviewer  PluginKind = "reviewer"  // what is wrong with a change
-	PluginContext   PluginKind = "context"   // what the agent of a task should know
-	PluginReporter  PluginKind = "reporter"  // nothing: it is told what happens
-	PluginDiscovery PluginKind = "discovery" // what there is to do
+	PluginRouter    PluginKind = "router"    // returns the starting tier of a task
+	PluginReviewer  PluginKind = "reviewer"  // returns problems in a change
+	PluginContext   PluginKind = "context"   // returns context for a task's agent
+	PluginReporter  PluginKind = "reporter"  // receives events and returns nothing
+	PluginDiscovery PluginKind = "discovery" // returns work to do
 )
 
 // PluginKinds returns all kinds.
@@ -22,19 +22,21 @@ func PluginKinds() []PluginKind {
 // PluginState is how a plugin answered. The zero PluginState is none of these.
 type PluginState string
 
-// The states.
+// Values of PluginState.
 const (
-	PluginOK        PluginState = "ok"
-	PluginFailed    PluginState = "failed"    // it said that it cannot answer
-	PluginInvalid   PluginState = "invalid"   // what it said is not the protocol, or not what it was asked
-	PluginEnded     PluginState = "ended"     // it ended before it answered
-	PluginTimeout   PluginState = "timeout"   // its time was over; it was killed with all that it started
+	PluginOK     PluginState = "ok"
+	PluginFailed PluginState = "failed" // it reported that it cannot answer
+	// its output does not follow the protocol, or does not fit the request
+	PluginInvalid PluginState = "invalid"
+	PluginEnded   PluginState = "ended" // it ended before it answered
+	// it reached its time limit and was killed with all its child processes
+	PluginTimeout   PluginState = "timeout"
 	PluginKilled    PluginState = "killed"    // it used too much memory or wrote too much, and was killed
 	PluginNotRun    PluginState = "not run"   // there is no such program, or it could not be started
-	PluginUntrusted PluginState = "untrusted" // nobody agreed to it as it is now
+	PluginUntrusted PluginState = "untrusted" // nobody has trusted it in its present form
 )
 
-// Means says what follows where a plugin broke down; empty where it did not.
+// Means returns the consequence of a plugin's failure, or "" if it did not fail.
 func (s PluginState) Means() string {
 	if s == PluginOK || s == PluginFailed {
 		return ""
@@ -42,17 +44,17 @@ func (s PluginState) Means() string {
 	return " is left out"
 }
 
-// Plugins that take part in a decision.
+// Facts about plugins that take part in a decision.
 type (
-	// PluginAnswered says what a plugin answered that takes part in a decision. A
-	// reporter and a discovery decide nothing, and are not recorded.
+	// PluginAnswered records the answer of a plugin that takes part in a decision. Reporters
+	// and discovery plugins decide nothing and are not recorded.
 	PluginAnswered struct {
 		Plugin   string        `json:"plugin"` // its name in the configuration
 		Kind     PluginKind    `json:"kind"`
-		Version  string        `json:"version,omitzero"` // what it says it is
+		Version  string        `json:"version,omitzero"` // the version that it reports
 		Task     TaskID        `json:"task,omitzero"`
 		Attempt  AttemptID     `json:"attempt,omitzero"`
-		Session  SessionID     `json:"session,omitzero"` // whose first message has its text
+		Session  SessionID     `json:"session,omitzero"` // session whose first message contains its text
 		State    PluginState   `json:"state"`
 		Why      string        `json:"why,omitzero"`    // why there is no answer
 		Output   string        `json:"output,omitzero"` // blob: its answer, as JSON, without keys
@@ -61,5 +63,5 @@ type (
 	}
 )
 
-// Blobs returns the answer.
+// Blobs returns the hash of the answer.
 func (f PluginAnswered) Blobs() []string { return []string{f.Output} }

@@ -7,24 +7,24 @@ type Reason string
 
 // The reasons.
 const (
-	ByHand    Reason = "manual"  // somebody asked
-	ByTimer   Reason = "timer"   // the time of checkpoint.every was over
+	ByHand    Reason = "manual"  // requested by a person
+	ByTimer   Reason = "timer"   // the interval checkpoint.every has passed
 	ByWave    Reason = "wave"    // all tasks of a wave have ended
-	ByRisk    Reason = "risk"    // a change is about to land that is large, or touches what decides much
-	ByPublish Reason = "publish" // what landed is about to be published
-	ByFailure Reason = "failure" // a task is given up
+	ByRisk    Reason = "risk"    // a change is about to land that is large or touches important files
+	ByPublish Reason = "publish" // the landed commits are about to be published
+	ByFailure Reason = "failure" // a task failed
 )
 
-// Reasons returns those for which a run makes checkpoints by itself.
+// Reasons returns those for which a run makes checkpoints automatically.
 func Reasons() []Reason { return []Reason{ByWave, ByRisk, ByPublish, ByFailure} }
 
-// Points says which checkpoints a run makes by itself, and which it keeps. The
-// zero Points makes none and keeps all.
+// Points sets which checkpoints a run makes automatically, and how many it keeps. The zero
+// Points makes none and keeps all.
 type Points struct {
 	On    []Reason      `json:"on,omitempty"`   // see [Reasons]
-	Every time.Duration `json:"every,omitzero"` // of the run's time; 0: no timer
-	Keep  int           `json:"keep,omitzero"`  // of those that it made by itself, the last; 0: all
-	Age   time.Duration `json:"age,omitzero"`   // after which nexus clean drops one; 0: never
+	Every time.Duration `json:"every,omitzero"` // interval in the run's time; 0: no timer
+	Keep  int           `json:"keep,omitzero"`  // number of automatic checkpoints to keep, the newest ones; 0: all
+	Age   time.Duration `json:"age,omitzero"`   // age after which nexus clean removes one; 0: never
 }
 
 // PinnedTree is the state of an attempt's files at a checkpoint.
@@ -33,56 +33,54 @@ type PinnedTree struct {
 	Commit  string    `json:"commit"`
 }
 
-// Points to go back to, and going back.
+// Facts about checkpoints, rewinds and undos.
 type (
-	// CheckpointMade gives the current point of the run a name. Refs pin the
-	// commits that it needs.
+	// CheckpointMade names the current point of the run. Refs pin the commits that it needs.
 	CheckpointMade struct {
 		Name   string       `json:"name"`
 		Reason Reason       `json:"reason"`
 		Why    string       `json:"why,omitzero"`
 		Tip    string       `json:"tip"` // last commit on the run's branch
 		Trees  []PinnedTree `json:"trees,omitempty"`
-		By     string       `json:"by,omitzero"` // who asked; empty: the run itself
+		By     string       `json:"by,omitzero"` // the person who asked; empty: the run itself
 	}
 	// CheckpointDropped removes a checkpoint and the refs that pin it.
 	CheckpointDropped struct {
 		Name string `json:"name"`
 		Why  string `json:"why"`
 	}
-	// RunRewound takes the run back to its state after an earlier event. Later
-	// events, their cost, names and commits stay on record. Work that was in
-	// progress at that point is over.
+	// RunRewound returns the run to its state after an earlier event. Later events, their
+	// cost, names and commits stay on record. Work that was in progress at that point has
+	// ended.
 	RunRewound struct {
-		To         int64  `json:"to"`                  // the last event that still applies
+		To         int64  `json:"to"`                  // last event that still applies
 		Checkpoint string `json:"checkpoint,omitzero"` // the checkpoint at that event
-		Tip        string `json:"tip"`                 // where the run's branch goes
-		From       string `json:"from"`                // where it was
+		Tip        string `json:"tip"`                 // new tip of the run's branch
+		From       string `json:"from"`                // earlier tip of the run's branch
 		By         string `json:"by"`
 	}
-	// TaskInherited gives the state of a task in the run that this one was
-	// forked from.
+	// TaskInherited records the state of a task in the run from which this one was forked.
 	TaskInherited struct {
 		Task   TaskID       `json:"task"`
 		Status TaskStatus   `json:"status"` // landed, skipped, split, or pending
 		Landed *TrainLanded `json:"landed,omitempty"`
-		Parts  []TaskID     `json:"parts,omitempty"` // of a split one
-		Base   string       `json:"base,omitzero"`   // that Work is compared with
-		Work   string       `json:"work,omitzero"`   // commit that its next attempt starts from
+		Parts  []TaskID     `json:"parts,omitempty"` // parts of a split task
+		Base   string       `json:"base,omitzero"`   // commit that Work is compared with
+		Work   string       `json:"work,omitzero"`   // commit on which its next attempt starts
 		Why    string       `json:"why,omitzero"`
 
-		Checks  *ChecksProved    `json:"checks,omitempty"`  // tests that show criteria of what landed
-		Weighed *CriteriaWeighed `json:"weighed,omitempty"` // what shows its criteria
-		Waived  []int            `json:"waived,omitempty"`  // numbers of criteria that a person signed off or waived
+		Checks  *ChecksProved    `json:"checks,omitempty"`  // tests that show criteria of the landed change
+		Weighed *CriteriaWeighed `json:"weighed,omitempty"` // evidence for its criteria
+		Waived  []int            `json:"waived,omitempty"`  // numbers of criteria that a person approved or waived
 	}
-	// UndoSought intends to revert what tasks landed.
+	// UndoSought records the intent to revert the changes that tasks landed.
 	UndoSought struct {
 		Attempt AttemptID `json:"attempt"` // "undo.1"
-		Tasks   []TaskID  `json:"tasks"`   // the last to land first
+		Tasks   []TaskID  `json:"tasks"`   // the last to land comes first
 		Onto    string    `json:"onto"`
 		By      string    `json:"by"`
 	}
-	// UndoLanded says that the commit that reverts it is on the run's branch.
+	// UndoLanded records that the reverting commit is on the run's branch.
 	UndoLanded struct {
 		Attempt AttemptID `json:"attempt"`
 		Tasks   []TaskID  `json:"tasks"`
@@ -91,7 +89,7 @@ type (
 		Parent  string    `json:"parent"`
 		By      string    `json:"by"`
 	}
-	// UndoRefused says why it stays.
+	// UndoRefused records why the changes are not reverted.
 	UndoRefused struct {
 		Attempt   AttemptID `json:"attempt"`
 		Tasks     []TaskID  `json:"tasks"`
@@ -101,11 +99,11 @@ type (
 	}
 )
 
-// Fork says which run another one began from.
+// Fork identifies the run from which another one was forked.
 type Fork struct {
 	Run        RunID  `json:"run"`
-	Seq        int64  `json:"seq"`                 // the last event that it takes over
+	Seq        int64  `json:"seq"`                 // last event that the fork includes
 	Checkpoint string `json:"checkpoint,omitzero"` // the checkpoint at that event
-	Tip        string `json:"tip"`                 // of its branch then
+	Tip        string `json:"tip"`                 // tip of its branch at that event
 	By         string `json:"by"`
 }

@@ -4,10 +4,10 @@ import (
 	"time"
 )
 
-// quick reads the facts that most of a journal consists of, as [EncodeFact] writes
-// them, four times as fast as encoding/json does. It returns nil for all others, and
-// for JSON with anything unusual in it, such as an escape: these are left to
-// encoding/json. Where it returns a fact, that is what encoding/json would read.
+// quick decodes the facts that make up most of a journal, as [EncodeFact] writes them, four
+// times as fast as encoding/json. It returns nil for all other facts, and for JSON with
+// anything unusual, such as an escape: encoding/json decodes those. The result is always
+// equal to that of encoding/json.
 func quick(kind string, data []byte) Fact {
 	s := scan{data: data}
 	var f Fact
@@ -187,12 +187,12 @@ func (s *scan) usage(u *Usage) {
 	}
 }
 
-// scan reads JSON as [json.Marshal] writes it, and gives up at anything else.
+// scan reads JSON as [json.Marshal] writes it, and stops at anything else.
 type scan struct {
 	data []byte
 	at   int
-	odd  bool // it gave up
-	new  bool // nothing was read of the object yet
+	odd  bool // it stopped
+	new  bool // nothing of the object was read yet
 }
 
 // take reads one byte.
@@ -211,8 +211,7 @@ func (s *scan) begin() {
 	s.new = true
 }
 
-// key reads the name of the next field, and returns none at the end of the
-// object.
+// key reads the name of the next field. It returns "" at the end of the object.
 func (s *scan) key() string {
 	if s.odd || s.at >= len(s.data) {
 		s.odd = true
@@ -257,7 +256,7 @@ func (s *scan) quoted() []byte {
 
 func (s *scan) text() string { return string(s.quoted()) }
 
-// yes reads true. False is not written.
+// yes reads the literal true. The encoder never writes false.
 func (s *scan) yes() bool {
 	for _, c := range []byte("true") {
 		s.take(c)
@@ -265,7 +264,7 @@ func (s *scan) yes() bool {
 	return !s.odd
 }
 
-// digits reads what may be a number of up to 18 digits and a point.
+// digits reads up to 18 digits and a point, which may be a number.
 func (s *scan) digits() []byte {
 	from := s.at
 	for s.at < len(s.data) && (s.data[s.at] >= '0' && s.data[s.at] <= '9' || s.data[s.at] == '.') {

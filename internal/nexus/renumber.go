@@ -1,8 +1,7 @@
 package nexus
 
-// Renumbered returns a fact with each number of another event that it holds
-// changed as seq says. It is for events that are written down elsewhere, where
-// they have other numbers.
+// Renumbered returns a copy of a fact in which seq has changed each number of another event.
+// It is for events that are copied to a place where they have other numbers.
 func Renumbered(f Fact, seq func(int64) int64) Fact {
 	switch f := f.(type) {
 	case RequestSettled:

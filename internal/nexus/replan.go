@@ -2,62 +2,64 @@ package nexus
 
 import "time"
 
-// Threshold is something at which it is decided anew how a task continues.
+// Threshold is a limit at which Nexus decides again how a task continues.
 type Threshold string
 
 // The thresholds.
 const (
-	OverEstimate Threshold = "time"     // it takes longer than was estimated, by the run's factor
-	OverTime     Threshold = "deadline" // all the time that it may take is used up
-	OverRounds   Threshold = "rounds"   // a share of the rounds that it may take
+	OverEstimate Threshold = "time"     // it takes longer than its estimate times the run's factor
+	OverTime     Threshold = "deadline" // its time limit is used up
+	OverRounds   Threshold = "rounds"   // a percentage of its rounds is used up
 	OverFiles    Threshold = "files"    // it changes files that it does not declare
 	OverFailures Threshold = "failures" // rounds in a row were red
 	NeedFailed   Threshold = "need"     // a task that it needs will not land
-	BlockerMet   Threshold = "blocker"  // its agent gave up, as something stands in the way
+	BlockerMet   Threshold = "blocker"  // its agent gave up because of an obstacle
 	AgentAsked   Threshold = "request"  // its agent asks for another plan
 )
 
 // Continuation is how a task continues.
 type Continuation string
 
-// The courses.
+// Values of Continuation.
 const (
 	CourseContinue Continuation = "continue"
-	CourseSplit    Continuation = "split"    // it is cut into smaller ones
-	CourseRescope  Continuation = "rescope"  // it is planned again, perhaps as one task
+	CourseSplit    Continuation = "split"    // it is split into smaller tasks
+	CourseRescope  Continuation = "rescope"  // it is planned again, possibly as one task
 	CourseEscalate Continuation = "escalate" // a stronger model, or another strategy
-	CourseStop     Continuation = "stop"     // it is left for a person
+	CourseStop     Continuation = "stop"     // it is parked until a person decides
 )
 
-// Replan is where the thresholds are. A threshold of 0 is none, and the zero Replan
-// leaves tasks to their caps.
+// Replan is the set of thresholds. A threshold of 0 is disabled. With the zero Replan only
+// the limits end a task.
 type Replan struct {
-	Time     int           `json:"time,omitzero"`     // percent of the estimate
-	Least    time.Duration `json:"least,omitzero"`    // time below which no estimate counts
-	Rounds   int           `json:"rounds,omitzero"`   // percent of the rounds that a task may take
-	Files    int           `json:"files,omitzero"`    // files beyond those that it declares; more are too many
-	Failures int           `json:"failures,omitzero"` // red rounds in a row
+	Time   int           `json:"time,omitzero"`   // percent of the estimate
+	Least  time.Duration `json:"least,omitzero"`  // time below which the estimate is ignored
+	Rounds int           `json:"rounds,omitzero"` // percent of the rounds that a task may take
+	// changed files beyond the declared ones; more than this are too many
+	Files    int `json:"files,omitzero"`
+	Failures int `json:"failures,omitzero"` // failed rounds in a row
 }
 
-// Crossed is a threshold that a task reached, and how.
+// Crossed is a threshold that a task reached, with the value.
 type Crossed struct {
 	Threshold Threshold `json:"threshold"`
 	Why       string    `json:"why"`
-	Times     int       `json:"times,omitzero"` // the multiple of it that is reached; missing: one more than the last
+	// the multiple of it that was reached; missing: one more than the last one
+	Times int `json:"times,omitzero"`
 }
 
-// What is recorded of plans that change while a task is worked on.
+// Facts about plans that change while a task is worked on.
 type (
-	// ReplanAsked says that an agent asks for a new plan of its task.
+	// ReplanAsked records that an agent asks for a new plan of its task.
 	ReplanAsked struct {
 		Session    SessionID `json:"session"`
 		Task       TaskID    `json:"task"`
 		Reason     string    `json:"reason"`
 		Suggestion string    `json:"suggestion,omitzero"`
 		Blockers   []string  `json:"blockers,omitempty"`
-		Files      []string  `json:"files,omitempty"` // that the change would touch
+		Files      []string  `json:"files,omitempty"` // files that the change would touch
 	}
-	// ReplanDecided says how a task continues after it reached thresholds. It
+	// ReplanDecided records how a task continues after it reached thresholds. It
 	// is recorded before anything else happens.
 	ReplanDecided struct {
 		Task    TaskID       `json:"task"`
@@ -65,6 +67,7 @@ type (
 		Crossed []Crossed    `json:"crossed"`
 		Course  Continuation `json:"course"`
 		Why     string       `json:"why"`
-		Anew    bool         `json:"anew,omitzero"` // its time starts again: the next attempt continues from the work so far
+		// its time starts again: the next attempt continues from the present work
+		Anew bool `json:"anew,omitzero"`
 	}
 )

@@ -1,19 +1,20 @@
 package nexus
 
-// Requirement is one thing that a person wants of what is built. How far it has come (validated,
-// implemented, verified) is computed from what landed, never stored.
+// Requirement is one requirement that a person has. Its state (validated, implemented,
+// verified) is computed from the landed commits, never stored.
 type Requirement struct {
-	ID         string      `json:"id"` // REQ-1, REQ-2, ...; unique in a spec
-	Text       string      `json:"text"`
-	Category   ReqCategory `json:"category,omitzero"`   // zero means functional
-	Priority   MoSCoW      `json:"priority,omitzero"`   // zero means should
-	Confidence float64     `json:"confidence,omitzero"` // from 0 to 1 that it was meant; 0: nobody said
-	Area       string      `json:"area,omitzero"`       // one of the areas of decide/spec, or of the person's own
-	Quote      string      `json:"quote,omitzero"`      // what the person said, word for word
-	Later      bool        `json:"later,omitzero"`      // wanted, but not in the first version
+	ID       string      `json:"id"` // REQ-1, REQ-2, ...; unique in a spec
+	Text     string      `json:"text"`
+	Category ReqCategory `json:"category,omitzero"` // zero means functional
+	Priority MoSCoW      `json:"priority,omitzero"` // zero means should
+	// probability from 0 to 1 that the person meant it; 0: unknown
+	Confidence float64 `json:"confidence,omitzero"`
+	Area       string  `json:"area,omitzero"`  // one of the areas of decide/spec, or of the person's own
+	Quote      string  `json:"quote,omitzero"` // the person's words
+	Later      bool    `json:"later,omitzero"` // wanted, but not in the first version
 }
 
-// ReqCategory says what sort of thing a requirement asks for.
+// ReqCategory is the category of a requirement.
 type ReqCategory string
 
 // The categories of requirements.
@@ -25,15 +26,15 @@ const (
 	ReqBusiness      ReqCategory = "business-logic"
 	ReqIntegration   ReqCategory = "integration"
 	ReqConstraint    ReqCategory = "constraint"
-	ReqAssumption    ReqCategory = "assumption" // nobody said it; it holds until a person says otherwise
+	ReqAssumption    ReqCategory = "assumption" // not stated; valid until a person objects
 )
 
-// ReqCategories lists the categories of requirements.
+// ReqCategories returns all categories.
 func ReqCategories() []ReqCategory {
 	return []ReqCategory{ReqFunctional, ReqNonFunctional, ReqDesign, ReqTechnical, ReqBusiness, ReqIntegration, ReqConstraint, ReqAssumption}
 }
 
-// MoSCoW is how much a requirement matters.
+// MoSCoW is the priority of a requirement.
 type MoSCoW string
 
 // The priorities of requirements, most important first.
@@ -41,38 +42,40 @@ const (
 	Must   MoSCoW = "must"
 	Should MoSCoW = "should"
 	Could  MoSCoW = "could"
-	Wont   MoSCoW = "wont" // said to be out of scope
+	Wont   MoSCoW = "wont" // declared out of scope
 )
 
 // MoSCoWs lists the priorities of requirements, most important first.
 func MoSCoWs() []MoSCoW { return []MoSCoW{Must, Should, Could, Wont} }
 
-// PlanCover is what a second look at a plan found: what in it serves each statement of the goal.
+// PlanCover is the result of a plan's coverage check: the parts of the plan that serve each
+// statement of the goal.
 type PlanCover struct {
 	State      CoverState       `json:"state"`
-	Why        string           `json:"why,omitzero"` // why nobody could tell
+	Why        string           `json:"why,omitzero"` // why the check has no result
 	Statements []StatementCover `json:"statements,omitempty"`
 }
 
-// CoverState says whether a plan covers its goal.
+// CoverState is whether a plan covers its goal.
 type CoverState string
 
-// The states of a plan's cover. The zero value is no answer, as unchecked is.
+// The zero value counts as unchecked.
 const (
 	CoverFull   CoverState = "covered"
-	CoverGaps   CoverState = "gaps"        // something that the goal says is not in the plan
-	CoverUnsure CoverState = "not checked" // the second look failed, or could not be read
+	CoverGaps   CoverState = "gaps"        // a statement of the goal is missing in the plan
+	CoverUnsure CoverState = "not checked" // the check failed, or its output could not be read
 )
 
-// StatementCover is what serves one statement of a goal.
+// StatementCover lists the parts of a plan that serve one statement of a goal.
 type StatementCover struct {
 	ID       string   `json:"id"` // of decide/spec
 	Text     string   `json:"text"`
 	Tasks    []TaskID `json:"tasks,omitempty"`
 	Criteria []string `json:"criteria,omitempty"` // T1/AC-1
-	Missing  string   `json:"missing,omitzero"`   // what is not covered; empty: nothing
-	There    string   `json:"there,omitzero"`     // where the repository does it already, so that no task needs to
-	Asks     bool     `json:"asks"`               // something is to be done for it; if not, nothing needs to cover it
+	Missing  string   `json:"missing,omitzero"`   // the part that is not covered; empty: none
+	// location in the repository that already does it, so that no task is needed
+	There string `json:"there,omitzero"`
+	Asks  bool   `json:"asks"` // it asks for work; if false, nothing needs to cover it
 }
 
 // Gaps returns the statements that the plan does not cover.
@@ -88,7 +91,7 @@ func (c *PlanCover) Gaps() (all []StatementCover) {
 	return all
 }
 
-// Background returns the statements that ask for nothing.
+// Background returns the statements that ask for no work.
 func (c *PlanCover) Background() (all []StatementCover) {
 	if c == nil {
 		return nil
@@ -101,13 +104,13 @@ func (c *PlanCover) Background() (all []StatementCover) {
 	return all
 }
 
-// SecondLook says which plans are held against their goal by a model that did not make them. The zero value is
-// auto.
+// SecondLook selects the plans that another model checks against their goal. The zero value
+// is auto.
 type SecondLook string
 
-// The settings of the second look.
+// Settings of the coverage check.
 const (
-	LookAuto   SecondLook = "auto" // those whose goal says more than one thing
+	LookAuto   SecondLook = "auto" // plans whose goal makes more than one statement
 	LookNever  SecondLook = "never"
 	LookAlways SecondLook = "always"
 )

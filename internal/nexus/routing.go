@@ -1,9 +1,9 @@
 package nexus
 
-// Complexity is how hard a task looks before anybody has tried it.
+// Complexity is the estimated difficulty of a task before the first attempt.
 type Complexity string
 
-// The complexities, easiest first.
+// Levels of complexity, easiest first.
 const (
 	Simple  Complexity = "simple"
 	Medium  Complexity = "medium"
@@ -19,38 +19,38 @@ func (c Complexity) Known() bool {
 	return c == Simple || c == Medium || c == Complex || c == Expert
 }
 
-// Routing is how a run chooses the tier where work on a task begins. The zero
-// Routing leaves each task at the tier that the plan names, or else at the
-// cheapest.
+// Routing is how a run chooses the starting tier of a task. The zero Routing uses the tier
+// that the plan names, or else the cheapest one.
 type Routing struct {
-	Order []string            `json:"order,omitempty"` // strategies in the order in which they are asked
-	Tiers map[Complexity]Tier `json:"tiers,omitempty"` // where work of a complexity begins; missing ones have defaults
-	Kinds map[TaskKind]Tier   `json:"kinds,omitempty"` // where tasks of a kind begin
-	Past  []Past              `json:"past,omitempty"`  // the result of earlier runs when this one began
+	Order []string            `json:"order,omitempty"` // order in which the strategies are consulted
+	Tiers map[Complexity]Tier `json:"tiers,omitempty"` // starting tier by complexity; missing ones have defaults
+	Kinds map[TaskKind]Tier   `json:"kinds,omitempty"` // starting tier by kind of task
+	Past  []Past              `json:"past,omitempty"`  // results of earlier runs when this one began
 
-	Strategy Strategy `json:"strategy,omitzero"` // of tasks that name none; zero chooses for each
+	Strategy Strategy `json:"strategy,omitzero"` // of tasks that name none; zero: chosen for each task
 	Untested bool     `json:"untested,omitzero"` // the repository has no test when the run begins
 
-	Experience *Experience `json:"experience,omitempty"` // what the estimates of its tasks are made from; nil: none are made
-	Lessons    *Lessons    `json:"lessons,omitempty"`    // what was learned from earlier runs; nil: nothing is, or the run is older than lessons
+	Experience *Experience `json:"experience,omitempty"` // basis of the estimates of its tasks; nil: no estimates
+	// lessons from earlier runs; nil: none, or the run is older than lessons
+	Lessons *Lessons `json:"lessons,omitempty"`
 }
 
-// Past counts earlier tries at tasks of one complexity at one tier.
+// Past counts earlier attempts at tasks of one complexity at one tier.
 type Past struct {
 	Complexity Complexity `json:"complexity"`
 	Tier       Tier       `json:"tier"`
 	Tries      int        `json:"tries"`
 	Failed     int        `json:"failed,omitzero"`
-	Money      Money      `json:"money,omitzero"` // of all tries together
+	Money      Money      `json:"money,omitzero"` // of all these attempts together
 }
 
-// Route is what a model or a plugin said about a task.
+// Route is the answer of a model or a plugin about a task.
 type Route struct {
 	Task       TaskID     `json:"task"`
 	Complexity Complexity `json:"complexity"`
 	Why        string     `json:"why,omitzero"`
 
-	Plugin   string   `json:"plugin,omitzero"`   // who said it; empty: a model
-	Tier     Tier     `json:"tier,omitzero"`     // where the plugin would begin; zero leaves it to the complexity
-	Strategy Strategy `json:"strategy,omitzero"` // the plugin's; zero leaves it to the task
+	Plugin   string   `json:"plugin,omitzero"`   // name of the plugin; empty: a model answered
+	Tier     Tier     `json:"tier,omitzero"`     // starting tier from the plugin; zero: the complexity decides
+	Strategy Strategy `json:"strategy,omitzero"` // strategy from the plugin; zero: the task's
 }

@@ -7,19 +7,19 @@ type Strategy string
 
 // The strategies, the strictest first.
 const (
-	TDDStrict Strategy = "three-session-tdd" // a tester, a coder who may not touch tests, a verifier
-	TDDLite   Strategy = "tdd-lite"          // the same three, and nobody is kept from a file
-	TDDSimple Strategy = "tdd-simple"        // one session writes tests, sees them red, then the code
+	TDDStrict Strategy = "three-session-tdd" // a tester, a coder that may not change tests, a verifier
+	TDDLite   Strategy = "tdd-lite"          // the same three, without file restrictions
+	TDDSimple Strategy = "tdd-simple"        // one session writes tests, sees them fail, then writes the code
 	TestAfter Strategy = "test-after"        // code first, then tests
-	NoTest    Strategy = "no-test"           // the task says why it needs none
+	NoTest    Strategy = "no-test"           // the task gives the reason
 )
 
-// Strategies returns all of them, the strictest first.
+// Strategies returns all strategies, the strictest first.
 func Strategies() []Strategy {
 	return []Strategy{TDDStrict, TDDLite, TDDSimple, TestAfter, NoTest}
 }
 
-// Join returns words one after the other, with commas.
+// Join returns words joined by commas.
 func Join[T ~string](words []T) string {
 	all := make([]string, len(words))
 	for i, w := range words {
@@ -28,7 +28,7 @@ func Join[T ~string](words []T) string {
 	return strings.Join(all, ", ")
 }
 
-// Known reports whether s is one of them.
+// Known reports whether s is one of [Strategies].
 func (s Strategy) Known() bool {
 	switch s {
 	case TDDStrict, TDDLite, TDDSimple, TestAfter, NoTest:
@@ -38,44 +38,43 @@ func (s Strategy) Known() bool {
 	}
 }
 
-// Sessions reports whether a tester, a coder and a verifier work one after
-// the other.
+// Sessions reports whether a tester, a coder and a verifier work one after the other.
 func (s Strategy) Sessions() bool { return s == TDDStrict || s == TDDLite }
 
-// Proves reports whether tests must be seen red before the work, and green
-// after it.
+// Proves reports whether tests must fail before the work and pass after it.
 func (s Strategy) Proves() bool { return s.Sessions() || s == TDDSimple }
 
-// Proof is what was seen of new tests where the work that they judge was not
-// there.
+// Proof is the result of new tests on a tree without the work that they test.
 type Proof string
 
-// The proofs. Only [ProofRed] shows that the tests can tell.
+// Only [ProofRed] shows that the tests detect the missing work.
 const (
-	ProofRed    Proof = "red"    // they fail, for a reason that the work takes away
+	ProofRed    Proof = "red"    // they fail, for a reason that the work removes
 	ProofGreen  Proof = "green"  // they pass without it
 	ProofBroken Proof = "broken" // they fail for a reason of their own: a syntax error, a missing file
-	ProofNone   Proof = "none"   // there are none
+	ProofNone   Proof = "none"   // there are no new tests
 	ProofUnsure Proof = "unsure" // they could not be run
 )
 
-// Category says why an attempt failed, as far as that decides what follows.
+// Category is the reason of an attempt's failure, if it decides the next step.
 type Category string
 
-// The categories. Zero is none of them.
+// The zero Category is none of them.
 const (
-	IsolationViolation Category = "isolation-violation" // a role changed what it may not
-	SessionFailure     Category = "session-failure"     // a session crashed, or its time was over
-	TestsFailing       Category = "tests-failing"       // red after all sessions
-	VerifierRejected   Category = "verifier-rejected"   // the verifier says no
-	GreenfieldNoTests  Category = "greenfield-no-tests" // nobody wrote a test
-	PersonNeeded       Category = "person-needed"       // the agent submitted that only a person can give what it lacks
-	Disputed           Category = "disputed"            // its author and its judge disagree, and both said so twice
-	Resubmitted        Category = "resubmitted"         // it submitted a tree that was refused before
+	IsolationViolation Category = "isolation-violation" // a role changed files that it may not change
+	SessionFailure     Category = "session-failure"     // a session crashed, or reached its time limit
+	TestsFailing       Category = "tests-failing"       // tests fail after all sessions
+	VerifierRejected   Category = "verifier-rejected"   // the verifier rejects the work
+	GreenfieldNoTests  Category = "greenfield-no-tests" // no test was written
+	// the agent submitted that only a person can provide the missing thing
+	PersonNeeded Category = "person-needed"
+	// author and judge disagree, and both have repeated their view
+	Disputed    Category = "disputed"
+	Resubmitted Category = "resubmitted" // it submitted a tree that was already refused
 )
 
-// NeedsPerson reports whether a task that ends with it waits for a person; the
-// other ends are mechanical.
+// NeedsPerson reports whether a task that ends with it waits for a person. The other ends are
+// mechanical.
 func (c Category) NeedsPerson() bool {
 	switch c {
 	case IsolationViolation, VerifierRejected, GreenfieldNoTests, PersonNeeded, Disputed:
@@ -85,15 +84,15 @@ func (c Category) NeedsPerson() bool {
 	}
 }
 
-// Needs says what an agent that is blocked asks for. Zero: it did not say, and
-// a fresh attempt or a stronger model is tried.
+// Needs is the kind of help that a blocked agent asks for. Zero: it named none, and a new
+// attempt or a stronger model is tried.
 type Needs string
 
-// NeedsPerson is the one thing that no model can give: a key, an account, a
-// device, a decision, or somebody's consent.
+// NeedsPerson is help that no model can give: a key, an account, a device, a decision, or
+// somebody's consent.
 const NeedsPerson Needs = "person"
 
-// CriterionMet is what a verifier says about one criterion.
+// CriterionMet is a verifier's judgement of one criterion.
 type CriterionMet struct {
 	Criterion string `json:"criterion"`
 	Met       bool   `json:"met"`

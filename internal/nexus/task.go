@@ -6,27 +6,30 @@ import (
 	"strings"
 )
 
-// Plan is the graph of tasks that a goal was turned into. Version is 1.
+// Plan is the graph of tasks for a goal. Version is 1.
 type Plan struct {
-	Version  int        `json:"version"`
-	Goal     string     `json:"goal"`
-	Run      RunID      `json:"run,omitzero"`       // that only made it: what that cost counts within the budget of whoever carries it out
-	Estimate *Estimate  `json:"estimate,omitempty"` // what it was thought to take; nothing depends on it
-	Cover    *PlanCover `json:"cover,omitempty"`    // what a second look at it found; nil: nobody looked
+	Version int    `json:"version"`
+	Goal    string `json:"goal"`
+	// the run that only made this plan; its cost counts within the budget of the run that
+	// carries it out
+	Run      RunID      `json:"run,omitzero"`
+	Estimate *Estimate  `json:"estimate,omitempty"` // forecast of time and cost; nothing depends on it
+	Cover    *PlanCover `json:"cover,omitempty"`    // result of the coverage check; nil: not checked
 	Tasks    []Task     `json:"tasks"`
 
-	Assumptions []string   `json:"assumptions,omitempty"` // what its planner took for granted where the goal said nothing
-	Foreseen    []PlanRisk `json:"foreseen,omitempty"`    // what its planner thinks may go wrong
+	// the planner's assumptions about points that the goal does not mention
+	Assumptions []string   `json:"assumptions,omitempty"`
+	Foreseen    []PlanRisk `json:"foreseen,omitempty"` // risks that the planner sees
 }
 
-// PlanRisk is something that may go wrong with a plan, as its planner thinks.
+// PlanRisk is a risk of a plan that its planner sees.
 type PlanRisk struct {
 	Task       TaskID `json:"task,omitzero"` // empty: the plan as a whole
 	Text       string `json:"text"`
-	Mitigation string `json:"mitigation,omitzero"` // what is done about it, or can be
+	Mitigation string `json:"mitigation,omitzero"` // the measure against it
 }
 
-// TaskKind says what sort of change a task makes.
+// TaskKind is the kind of change that a task makes.
 type TaskKind string
 
 // The kinds of task.
@@ -38,34 +41,40 @@ const (
 
 // Task is one reviewable change.
 type Task struct {
-	ID         TaskID      `json:"id"`
-	Title      string      `json:"title"`
-	Brief      string      `json:"brief,omitzero"`      // what to do, for the one who does it
-	Kind       TaskKind    `json:"kind,omitzero"`       // zero means code
-	Group      string      `json:"group,omitzero"`      // the feature it belongs to; one within another is written "outer / inner"
-	Priority   Priority    `json:"priority,omitzero"`   // zero means medium
-	Needs      []TaskID    `json:"needs,omitempty"`     // tasks that must land first
-	Wants      []TaskID    `json:"wants,omitempty"`     // soft needs: it waits for them, and starts without those that will not land
-	Ties       Ties        `json:"ties,omitempty"`      // why it needs or wants a task; missing means blocks
-	Covers     []string    `json:"covers,omitempty"`    // ids of the requirements, or of the statements of the goal, that it serves (decide/spec)
-	Package    string      `json:"package,omitzero"`    // directory of the package of the repository that it is about, where there are several
-	Files      []string    `json:"files,omitempty"`     // slash-separated paths it will touch, relative to the root
-	Criteria   []Criterion `json:"criteria,omitempty"`  // what must be true when it is done
+	ID    TaskID   `json:"id"`
+	Title string   `json:"title"`
+	Brief string   `json:"brief,omitzero"` // instructions for the agent
+	Kind  TaskKind `json:"kind,omitzero"`  // zero means code
+	// feature that it belongs to; a nested one is written "outer / inner"
+	Group    string   `json:"group,omitzero"`
+	Priority Priority `json:"priority,omitzero"` // zero means medium
+	Needs    []TaskID `json:"needs,omitempty"`   // tasks that must land first
+	// soft needs: it waits for them, and starts without the ones that will not land
+	Wants []TaskID `json:"wants,omitempty"`
+	Ties  Ties     `json:"ties,omitempty"` // why it needs or wants a task; missing means blocks
+	// ids of the requirements, or statements of the goal, that it serves (decide/spec)
+	Covers []string `json:"covers,omitempty"`
+	// directory of its package, in a repository with several packages
+	Package string `json:"package,omitzero"`
+	// slash-separated paths that it will touch, relative to the root
+	Files      []string    `json:"files,omitempty"`
+	Criteria   []Criterion `json:"criteria,omitempty"`  // conditions that must be true when it is done
 	Minutes    int         `json:"minutes,omitzero"`    // estimate; 0 is unknown
-	Complexity Complexity  `json:"complexity,omitzero"` // how hard it looks; zero leaves it to routing
-	Tier       Tier        `json:"tier,omitzero"`       // where to start; zero leaves it to routing
+	Complexity Complexity  `json:"complexity,omitzero"` // estimated difficulty; zero: routing decides
+	Tier       Tier        `json:"tier,omitzero"`       // starting tier; zero: routing decides
 	Model      string      `json:"model,omitzero"`      // pins provider/model
-	Strategy   Strategy    `json:"strategy,omitzero"`   // zero leaves it to routing
-	Tags       []string    `json:"tags,omitempty"`      // what it is about: ui, cli, ...
-	Reason     string      `json:"reason,omitzero"`     // why no-test is right
-	Depth      int         `json:"depth,omitzero"`      // times it was split off a larger task
-	Keep       []string    `json:"keep,omitempty"`      // files that its work leaves as they are
+	Strategy   Strategy    `json:"strategy,omitzero"`   // zero: routing decides
+	Tags       []string    `json:"tags,omitempty"`      // topics: ui, cli, ...
+	Reason     string      `json:"reason,omitzero"`     // why it needs no test
+	Depth      int         `json:"depth,omitzero"`      // number of splits between it and an original task
+	Keep       []string    `json:"keep,omitempty"`      // files that its work does not change
 }
 
-// Priority is how much a task matters: of those that can start, the one that matters more starts first.
+// Priority is the importance of a task: of the tasks that can start, the most important one
+// starts first.
 type Priority string
 
-// The priorities, most important first.
+// Values of Priority.
 const (
 	PriorityCritical Priority = "critical"
 	PriorityHigh     Priority = "high"
@@ -74,7 +83,7 @@ const (
 	PriorityTrivial  Priority = "trivial"
 )
 
-// Priorities lists the priorities, most important first.
+// Priorities returns all priorities, most important first.
 func Priorities() []Priority {
 	return []Priority{PriorityCritical, PriorityHigh, PriorityMedium, PriorityLow, PriorityTrivial}
 }
@@ -82,7 +91,7 @@ func Priorities() []Priority {
 // Known reports whether p is one of [Priorities].
 func (p Priority) Known() bool { return slices.Contains(Priorities(), p) }
 
-// Score is the priority as a number, from 1000 for critical down to 200 for trivial
+// Score returns the priority as a number, from 1000 for critical down to 200 for trivial
 // (spec/predecessors.md 1B.2). The zero Priority counts as medium.
 func (p Priority) Score() int {
 	switch p {
@@ -99,8 +108,8 @@ func (p Priority) Score() int {
 	}
 }
 
-// ParsePriority reads a priority as people and other tools write it: its name, P0 to P3 or MoSCoW.
-// It reports false for any other word.
+// ParsePriority reads a priority in one of the usual notations: its name, P0 to P3 or MoSCoW.
+// It returns false for any other word.
 func ParsePriority(word string) (Priority, bool) {
 	switch word = strings.ToLower(strings.TrimSpace(word)); word {
 	case "p0", string(Must):
@@ -116,7 +125,8 @@ func ParsePriority(word string) (Priority, bool) {
 	}
 }
 
-// After returns the tasks that must have ended before t starts: what it needs, and what it wants.
+// After returns the tasks that must have ended before t starts: those that it needs and those
+// that it wants.
 func (t Task) After() []TaskID {
 	if len(t.Wants) == 0 {
 		return t.Needs
@@ -124,18 +134,18 @@ func (t Task) After() []TaskID {
 	return slices.Concat(t.Needs, t.Wants)
 }
 
-// Ties says for which reason a task depends on others.
+// Ties maps other tasks to the reason why a task depends on them.
 type Ties map[TaskID]Tie
 
 // Tie is the reason why one task depends on another.
 type Tie string
 
-// The ties. A task that names none is blocked by the other one.
+// A dependency without a tie counts as blocks.
 const (
 	TieBlocks Tie = "blocks"
-	TieFile   Tie = "file"   // both change one file
-	TieSchema Tie = "schema" // it uses data whose form the other decides
-	TieAPI    Tie = "api"    // it calls what the other makes
+	TieFile   Tie = "file"   // both change the same file
+	TieSchema Tie = "schema" // it uses data whose schema the other defines
+	TieAPI    Tie = "api"    // it calls an API that the other adds
 )
 
 // AllTies lists the ties.
@@ -143,21 +153,26 @@ func AllTies() []Tie { return []Tie{TieBlocks, TieFile, TieSchema, TieAPI} }
 
 // Criterion is one thing that must be true when a task is done.
 type Criterion struct {
-	Text  string `json:"text"`
-	Check string `json:"check,omitzero"` // a gate's name, or a command that exits 0 when it is true; empty needs a person's eye
-	Red   bool   `json:"red,omitzero"`   // its command was read out of the goal: it shows nothing unless it fails without the change
-	Tried string `json:"tried,omitzero"` // what came of its command on the tree that the plan was made for; empty: nobody tried
-	Unfit bool   `json:"unfit,omitzero"` // its command shows nothing, for the reason in Tried
-	Was   string `json:"was,omitzero"`   // a command that was its check, and cannot tell
+	Text string `json:"text"`
+	// a gate's name, or a command that exits with 0 if it is true; empty: a person must check
+	// it
+	Check string `json:"check,omitzero"`
+	// its command was read from the goal: it shows nothing unless it fails without the change
+	Red bool `json:"red,omitzero"`
+	// result of its command on the tree that the plan was made for; empty: not run
+	Tried string `json:"tried,omitzero"`
+	Unfit bool   `json:"unfit,omitzero"` // its command is useless as a check, for the reason in Tried
+	Was   string `json:"was,omitzero"`   // an earlier check command that was useless
 
-	Kind CriterionKind `json:"kind,omitzero"` // what it asks for, as the planner or a person says; empty: behavior that changes
+	// kind of statement, set by the planner or a person; empty: changed behavior
+	Kind CriterionKind `json:"kind,omitzero"`
 }
 
-// AskedFor is the reason for no-test where a person wants it for a whole plan.
+// AskedFor is the reason for no-test if a person requested it for a whole plan.
 const AskedFor = "a person asked for it"
 
-// Prefer sets where the task starts and how, where that is given. It wins
-// over what the task says if it is to be forced.
+// Prefer sets the starting tier and the strategy, if they are given. With force they replace
+// the task's own values.
 func (t *Task) Prefer(tier Tier, s Strategy, force bool) {
 	if tier != "" && (force || t.Tier == "") {
 		t.Tier = tier
@@ -170,7 +185,7 @@ func (t *Task) Prefer(tier Tier, s Strategy, force bool) {
 	}
 }
 
-// TaskStatus is where a task stands.
+// TaskStatus is the state of a task.
 type TaskStatus string
 
 // The states of a task. Ready is computed, never stored.
@@ -178,16 +193,16 @@ const (
 	Pending   TaskStatus = "pending"
 	Running   TaskStatus = "running"
 	Reviewing TaskStatus = "reviewing"
-	Boarding  TaskStatus = "boarding" // accepted, waits for or is on the train
+	Boarding  TaskStatus = "boarding" // accepted; waits in the landing queue or is being landed
 	Landed    TaskStatus = "landed"
 	Blocked   TaskStatus = "blocked" // a task it needs will not land
 	Parked    TaskStatus = "parked"  // waits for a person
-	Failed    TaskStatus = "failed"  // every way was tried
+	Failed    TaskStatus = "failed"  // all allowed attempts failed
 	Skipped   TaskStatus = "skipped"
-	Split     TaskStatus = "split" // its parts stand in its place
+	Split     TaskStatus = "split" // its parts replace it
 )
 
-// Ended reports whether nothing more will happen to the task by itself.
+// Ended reports whether the task has ended and cannot continue by itself.
 func (s TaskStatus) Ended() bool {
 	switch s {
 	case Landed, Blocked, Parked, Failed, Skipped, Split:
@@ -197,10 +212,10 @@ func (s TaskStatus) Ended() bool {
 	}
 }
 
-// RunStatus is where a run stands.
+// RunStatus is the state of a run.
 type RunStatus string
 
-// The states of a run. The last five are ends.
+// The last five are final.
 const (
 	StatusIdle        RunStatus = "idle"
 	StatusPlanning    RunStatus = "planning"
@@ -214,8 +229,8 @@ const (
 	StatusFailed      RunStatus = "failed"
 	StatusStopped     RunStatus = "stopped"
 	StatusLimit       RunStatus = "limit"
-	StatusInterrupted RunStatus = "interrupted" // computed: nobody conducts it, and it is not over
-	StatusWaiting     RunStatus = "waiting"     // for the answer of a person
+	StatusInterrupted RunStatus = "interrupted" // computed: not running, and not finished
+	StatusWaiting     RunStatus = "waiting"     // for a person's answer
 )
 
 // Ended reports whether the run is over.

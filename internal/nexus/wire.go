@@ -6,8 +6,8 @@ import (
 	"reflect"
 )
 
-// zeros returns the zero value of every fact, in the order of a run's life.
-// A new fact is named here and in its own method below, nowhere else.
+// zeros returns the zero value of every fact, in the order of a run's life. A new fact must
+// be added here and to its own fact method below, and nowhere else.
 func zeros() []Fact {
 	return append([]Fact(nil), // a call, which is formatted in few lines
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, StartSought{}, StartJudged{}, HookRan{}, PluginAnswered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
@@ -51,7 +51,7 @@ func Kinds() []string {
 	return all
 }
 
-// Kind returns a fact's name on the wire: "noun.verb", past tense.
+// Kind returns a fact's name on the wire: "noun.verb", in the past tense.
 func Kind(f Fact) string { return f.fact() }
 
 // EncodeFact returns a fact's kind and its JSON.
@@ -63,8 +63,8 @@ func EncodeFact(f Fact) (kind string, data []byte, err error) {
 	return f.fact(), data, nil
 }
 
-// DecodeFact reads what [EncodeFact] wrote. A kind it does not know is an
-// error: the journal was written by a newer version.
+// DecodeFact decodes the output of [EncodeFact]. An unknown kind is an error: a newer version
+// wrote the journal.
 func DecodeFact(kind string, data []byte) (Fact, error) {
 	t, ok := types[kind]
 	if !ok {

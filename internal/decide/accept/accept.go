@@ -1,12 +1,12 @@
-// Package accept decides for each criterion of a run's tasks whether it is
-// met on the tree that landed, and by which evidence.
+// Package accept decides for each criterion of a run's tasks whether it is met on the landed
+// tree, and by which evidence.
 //
-// A claim never meets a criterion: without evidence for that very tree it is
-// unknown. A person may waive one with a reason, which does not make it met,
-// or sign one off that no machine can judge.
+// A claim never meets a criterion: without evidence for that very tree its state is unknown.
+// A person may waive a criterion with a reason, which does not make it met, or approve one
+// that no machine can judge.
 //
-// It also makes the note that a landed commit carries, and names what earlier
-// runs showed of their criteria, which is tried again before a run ends.
+// The package also makes the note of a landed commit, and lists the criteria that earlier
+// runs showed, which are checked again before a run ends.
 package accept
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// State is what is known of a criterion.
+// State is the state of a criterion.
 type State string
 
-// The states of a criterion. The zero State is [Unknown].
+// The zero State is [Unknown].
 const (
 	Met     State = "met"
 	Unmet   State = "unmet"
@@ -34,74 +34,77 @@ const (
 
 // Row is one criterion with its evidence.
 type Row struct {
-	ID          string                `json:"id"` // T1/AC-2
-	Task        nexus.TaskID          `json:"task"`
-	Criterion   string                `json:"criterion"`
-	Fingerprint string                `json:"fingerprint"` // of its text and its check: evidence of another text is none
+	ID        string       `json:"id"` // T1/AC-2
+	Task      nexus.TaskID `json:"task"`
+	Criterion string       `json:"criterion"`
+	// of its text and its check: evidence for another text does not count
+	Fingerprint string                `json:"fingerprint"`
 	Check       string                `json:"check,omitzero"`
-	Shown       *nexus.CriterionShown `json:"shown,omitempty"` // what bears on it, where its check is a gate
-	Test        string                `json:"test,omitzero"`   // that was written for it, as it came without a check
-	File        string                `json:"file,omitzero"`
-	Stale       bool                  `json:"stale,omitzero"` // that was written when it said something else
-	State       State                 `json:"state"`
-	Why         string                `json:"why,omitzero"` // why not met
-	Evidence    *Evidence             `json:"evidence,omitempty"`
-	Waived      *Waiver               `json:"waived,omitempty"`
-	Rejected    *Waiver               `json:"rejected,omitempty"` // a person looked, and it is not met
-	Verifier    *nexus.CriterionMet   `json:"verifier,omitempty"` // what a verifier said about it, which is no evidence
-	Fixes       []Fix                 `json:"fixes,omitempty"`    // what was done about it when it was unmet at the end
+	Shown       *nexus.CriterionShown `json:"shown,omitempty"` // evidence for it, if its check is a gate
+	// test that was written for it because it had no check
+	Test     string              `json:"test,omitzero"`
+	File     string              `json:"file,omitzero"`
+	Stale    bool                `json:"stale,omitzero"` // that test was written for an earlier text
+	State    State               `json:"state"`
+	Why      string              `json:"why,omitzero"` // why it is not met
+	Evidence *Evidence           `json:"evidence,omitempty"`
+	Waived   *Waiver             `json:"waived,omitempty"`
+	Rejected *Waiver             `json:"rejected,omitempty"` // a person reviewed it and found it not met
+	Verifier *nexus.CriterionMet `json:"verifier,omitempty"` // a verifier's judgement, which is not evidence
+	// tasks that were to fix it when it was unmet at the end
+	Fixes []Fix `json:"fixes,omitempty"`
 }
 
-// Evidence is what shows a criterion.
+// Evidence is the evidence for a criterion.
 type Evidence struct {
 	Gate    string          `json:"gate"`
 	Command string          `json:"command,omitzero"`
 	State   nexus.GateState `json:"state"`
 	Tree    string          `json:"tree"`
 	Counts  nexus.Counts    `json:"counts,omitzero"`
-	Files   []string        `json:"files,omitempty"` // file:line of what it found
+	Files   []string        `json:"files,omitempty"` // file:line of its findings
 	Output  string          `json:"output,omitzero"` // blob
 	Exit    int             `json:"exit"`
 }
 
-// Waiver is a person's word that a criterion need not be met.
+// Waiver is a person's decision that a criterion need not be met.
 type Waiver struct {
 	By     string    `json:"by"`
 	Reason string    `json:"reason"`
 	At     time.Time `json:"at"`
 
-	Signed   bool `json:"signed,omitzero"`   // they looked, and it is as it should be
-	Rejected bool `json:"rejected,omitzero"` // they looked, and it is not: no waiver
+	Signed   bool `json:"signed,omitzero"`   // they reviewed it and found it met
+	Rejected bool `json:"rejected,omitzero"` // they reviewed it and found it not met: not a waiver
 }
 
-// ByHand begins the reason of who looked and found a criterion met.
+// ByHand starts the reason of a person who found a criterion met.
 const ByHand = "verified by hand"
 
-// Table is what is known of all criteria of a run.
+// Table is the state of all criteria of a run.
 type Table struct {
 	Run     nexus.RunID `json:"run"`
-	Commit  string      `json:"commit,omitzero"` // that landed last
-	Tree    string      `json:"tree,omitzero"`   // that was judged in the end
+	Commit  string      `json:"commit,omitzero"` // the last landed commit
+	Tree    string      `json:"tree,omitzero"`   // the last judged tree
 	Met     int         `json:"met"`
 	Unmet   int         `json:"unmet"`
 	Unknown int         `json:"unknown"`
-	Waived  int         `json:"waived"` // of those that are not met
+	Waived  int         `json:"waived"` // waived criteria among those that are not met
 	Rows    []Row       `json:"criteria"`
-	Groups  []Group     `json:"groups,omitempty"`    // of tasks, where the plan has some
-	Red     []string    `json:"still_red,omitempty"` // what failed before the work and fails on the result
+	Groups  []Group     `json:"groups,omitempty"`    // groups of tasks, if the plan has any
+	Red     []string    `json:"still_red,omitempty"` // failures that exist before the work and on the result
 }
 
-// ID names a criterion of a task, from 1.
+// ID returns the name of a task's n-th criterion, from 1.
 func ID(task nexus.TaskID, n int) string { return fmt.Sprintf("%s/AC-%d", task, n) }
 
-// ParseID takes a criterion's name apart.
+// ParseID splits a criterion's name.
 func ParseID(id string) (task nexus.TaskID, n int, ok bool) {
 	t, rest, found := strings.Cut(id, "/AC-")
 	n, err := strconv.Atoi(rest)
 	return nexus.TaskID(t), n, found && t != "" && err == nil && n > 0 && strconv.Itoa(n) == rest
 }
 
-// FindCriterion returns the criterion of that name.
+// FindCriterion returns the criterion with that name.
 func FindCriterion(s *state.State, id string) (nexus.Criterion, bool) {
 	task, n, ok := ParseID(id)
 	if !ok {
@@ -114,13 +117,13 @@ func FindCriterion(s *state.State, id string) (nexus.Criterion, bool) {
 	return withCurrentChecks(s, t).Criteria[n-1], true
 }
 
-// Fingerprint stands for a criterion's text and check, whatever their blanks.
+// Fingerprint returns a hash of a criterion's text and check that ignores white space.
 func Fingerprint(c nexus.Criterion) string {
 	return nexus.Fingerprint(c.Text, c.Check)
 }
 
-// Gate returns the name of the gate that shows a criterion, empty where none
-// does. Command says that it is a command of the criterion's own.
+// Gate returns the name of the gate that shows a criterion, or "" if there is none. Command
+// means that it is the criterion's own command.
 func Gate(c nexus.Criterion) (name string, command bool) {
 	check := strings.Join(strings.Fields(c.Check), " ")
 	if !strings.ContainsAny(check, " /.") {
@@ -133,14 +136,13 @@ func Gate(c nexus.Criterion) (name string, command bool) {
 	return nexus.AcceptGate + check, true
 }
 
-// Waivers returns what people waived, by the criterion's name. The last word
-// on each counts.
+// Waivers returns people's decisions by criterion. The last decision on each counts.
 func Waivers(events []nexus.Event) map[string]Waiver {
 	all := map[string]Waiver{}
 	for _, e := range events {
 		f, ok := e.Fact.(nexus.RequestMade)
 		if ok && f.Request.Verb == nexus.VerbRevise {
-			delete(all, f.Request.ID) // that was said about another text
+			delete(all, f.Request.ID) // the decision was about another text
 		}
 		if !ok || f.Request.Verb != nexus.VerbApprove && f.Request.Verb != nexus.VerbReject {
 			continue
@@ -154,9 +156,8 @@ func Waivers(events []nexus.Event) map[string]Waiver {
 	return all
 }
 
-// TableOf returns what is known of the criteria of a run. Evidence is that of the
-// tree that was judged last, after everything landed; until then nothing is
-// known.
+// TableOf returns the state of a run's criteria. The evidence is that of the last judged
+// tree, after all landings; before that, all criteria are unknown.
 func TableOf(s *state.State, waivers map[string]Waiver) Table {
 	t := Table{Run: s.Run, Rows: []Row{}}
 	if len(s.Landings) > 0 {
@@ -171,7 +172,7 @@ func TableOf(s *state.State, waivers map[string]Waiver) Table {
 	}
 	for _, task := range s.Tasks {
 		if s.Fixes.FaultOfTask(task.ID) != nil || task.Status == nexus.Split {
-			continue // its criteria are another's
+			continue // its criteria belong to another task
 		}
 		for i, c := range withCurrentChecks(s, task).Criteria {
 			r := Row{ID: ID(task.ID, i+1), Task: task.ID, Criterion: c.Text, Check: c.Check, Fingerprint: Fingerprint(c), State: Unknown}
@@ -204,8 +205,7 @@ func (t *Table) add(r Row) {
 	t.Rows = append(t.Rows, r)
 }
 
-// Open returns how many criteria are unmet, and how many unknown, that nobody
-// waived.
+// Open returns the number of unmet and of unknown criteria that are not waived.
 func (t Table) Open() (unmet, unknown int) {
 	for _, r := range t.Rows {
 		switch {
@@ -219,8 +219,8 @@ func (t Table) Open() (unmet, unknown int) {
 	return unmet, unknown
 }
 
-// applyWaiver takes what a person said about a criterion. A yes makes it no more met than
-// it was; after a no, one that nothing shows is unmet.
+// applyWaiver applies a person's decision about a criterion. A yes does not change its state;
+// a no makes a criterion without evidence unmet.
 func (r *Row) applyWaiver(w Waiver) {
 	if !w.Rejected {
 		r.Waived = &w
@@ -232,11 +232,11 @@ func (r *Row) applyWaiver(w Waiver) {
 	}
 }
 
-// judge fills in what shows a criterion.
+// judge fills in the evidence for a criterion.
 func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged map[string]nexus.Evidence) {
 	gate, command := Gate(nexus.Criterion{Text: r.Criterion, Check: r.Check})
 	if own, is := Gate(task.Criteria[n-1]); is && judged[own].Gate != "" && !judged[own].Passed() {
-		gate = own // it came with a command, which has to pass beside the check that was written for it
+		gate = own // it has its own command, which must pass besides the check that was written for it
 	}
 	e, ok := judged[gate]
 	switch {
@@ -271,18 +271,18 @@ func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged
 	}
 }
 
-// enough reports whether it is enough that a command passes: it was written for
-// the criterion and seen red when it came, or nobody looked what it says without
-// the change, as in runs of old.
+// enough reports whether it is sufficient that a command passes: it was written for the
+// criterion and failed before the work, or its result without the change is not known, as in
+// old runs.
 func enough(task *state.Task, n int, gate string) bool {
 	own, _ := Gate(task.Criteria[n-1])
 	s, _ := task.CriterionEvidence(n)
 	return gate != own || !task.Criteria[n-1].Red && s.Gate != own
 }
 
-// judgeBearing says whether a gate that passes on what landed shows a criterion: only
-// by what was found to bear on it when the task's work was judged, and while
-// that still holds.
+// judgeBearing decides whether a passing gate shows a criterion on the landed tree. Only the
+// results that were evidence for the criterion when the task's work was judged count, and
+// only while they are still valid.
 func (r *Row) judgeBearing(task *state.Task, n int, e nexus.Evidence, judged map[string]nexus.Evidence) {
 	s, fresh := task.CriterionEvidence(n)
 	switch {
@@ -326,8 +326,8 @@ func (r *Row) judgeBearing(task *state.Task, n int, e nexus.Evidence, judged map
 	r.State = Met
 }
 
-// addWrittenCheck fills in the test that was written for a criterion which came without
-// a check, and why it counts for nothing.
+// addWrittenCheck fills in the test that was written for a criterion without a check, and why
+// it does not count.
 func (r *Row) addWrittenCheck(s *state.State, task *state.Task, n int) {
 	c, current := task.WrittenCheck(n)
 	if anew, ok := rewrittenCheck(s, task, n); ok {
@@ -349,8 +349,8 @@ func (r *Row) addWrittenCheck(s *state.State, task *state.Task, n int) {
 	r.Test, r.File = c.Test, c.File
 }
 
-// markRevised takes back what is known of a criterion that somebody wants to say
-// something else, before the run took that over.
+// markRevised resets a criterion whose revision a person has requested and the run has not
+// yet applied.
 func (r *Row) markRevised(s *state.State) {
 	for _, q := range s.Requests {
 		if q.Verb == nexus.VerbRevise && q.ID == r.ID {
@@ -368,7 +368,8 @@ func first(e nexus.Evidence) string {
 	return strings.TrimPrefix(e.Findings[0].Test+": "+text, ": ")
 }
 
-// verifierVerdict returns what the last verifier of a task's work said about a criterion.
+// verifierVerdict returns the judgement of the last verifier of a task's work about a
+// criterion.
 func verifierVerdict(task *state.Task, c nexus.Criterion) *nexus.CriterionMet {
 	var last *nexus.CriterionMet
 	for _, a := range task.Attempts {

@@ -11,21 +11,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// CommandResults is what the command of a criterion says where the change is not there.
+// CommandResults are the results of a criterion's command without the change.
 type CommandResults struct {
 	Number int             // of the criterion in its task, from 1
 	Base   nexus.Evidence  // of the base
-	Tests  *nexus.Evidence // of the base with the tests of the change; nil: nobody looked
-	// Old is of the tree with the base's version of the tests that the change edited or took away; nil: it did
-	// neither, or nobody looked.
+	Tests  *nexus.Evidence // of the base with the tests of the change; nil: not run
+	// Old is of the tree with the base's version of the tests that the change edited or
+	// removed; nil: it did neither, or it was not run.
 	Old   *nexus.Evidence
-	Start *nexus.Evidence // of what the run started from, where that is another tree; nil: nobody looked
+	Start *nexus.Evidence // of the run's starting tree, if that differs; nil: not run
 }
 
-// WeighCommandCriterion says whether the command of a criterion shows it. One that does not
-// pass with the change shows nothing, whatever it did before. One that passes without the change too shows nothing,
-// unless it fails there once the tests of the change are added, or nothing was
-// to become different.
+// WeighCommandCriterion decides whether a criterion's command shows it. A command that fails
+// with the change shows nothing, whatever it did before. A command that passes without the
+// change too shows nothing, unless it fails there once the tests of the change are added, or
+// nothing was to change.
 func WeighCommandCriterion(w Work, b CommandResults) nexus.CriterionShown {
 	c := w.Task.Criteria[b.Number-1]
 	gate, _ := Gate(c)
@@ -69,8 +69,8 @@ func WeighCommandCriterion(w Work, b CommandResults) nexus.CriterionShown {
 	return s
 }
 
-// unrelatedTests returns the tests for which a command failed without the change, where none of
-// them is about the criterion; empty where one is, or where the command names no test.
+// unrelatedTests returns the tests that made a command fail without the change, if none of
+// them is about the criterion. It returns "" if one is, or if the command names no test.
 func (w Work) unrelatedTests(c nexus.Criterion, base nexus.Evidence) string {
 	var all []redTest
 	for _, f := range base.Findings {
@@ -90,8 +90,8 @@ func (w Work) unrelatedTests(c nexus.Criterion, base nexus.Evidence) string {
 }
 
 // mayPassBeforeReason returns why a command that passes before the change may show a
-// criterion all the same: it is one of something that stays as it is, or its text asks
-// for nothing but that the command passes. It is empty where it may not.
+// criterion anyway: the criterion is about unchanged behavior, or its text requires only that
+// the command passes. It returns "" if it may not.
 func mayPassBeforeReason(c nexus.Criterion) string {
 	switch {
 	case c.Kind == nexus.StaysCriterion:
@@ -102,7 +102,7 @@ func mayPassBeforeReason(c nexus.Criterion) string {
 	return ""
 }
 
-// showsNothingReason says why a command that passes without the change shows nothing.
+// showsNothingReason returns why a command that passes without the change shows nothing.
 func (w Work) showsNothingReason(b CommandResults) string {
 	why := "the command passes without the change, too"
 	switch {
@@ -117,14 +117,13 @@ func (w Work) showsNothingReason(b CommandResults) string {
 	return why
 }
 
-// IsInconclusive reports whether what a command says about the base alone does not tell
-// whether it shows its criterion.
+// IsInconclusive reports whether a command's result on the base alone does not decide whether
+// it shows its criterion.
 func IsInconclusive(c nexus.Criterion, base nexus.Evidence) bool {
 	return base.Passed() && !c.Red && mayPassBeforeReason(c) == ""
 }
 
-// saysOnly reports whether a text says nothing but that what the words stand for
-// passes.
+// saysOnly reports whether a text requires only that the things named by the words pass.
 func saysOnly(text string, words []string) bool {
 	found, around := false, fillers()
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), apart) {
@@ -140,8 +139,8 @@ func saysOnly(text string, words []string) bool {
 
 func apart(r rune) bool { return strings.ContainsRune(" \t\n.,:;!()`'\"", r) }
 
-// fillers returns the words around that of a gate in a criterion that asks for
-// nothing but that it passes.
+// fillers returns the words around a gate's name in a criterion that requires only that the
+// gate passes.
 func fillers() []string {
 	return []string{
 		"it", "the", "a", "all", "code", "project", "whole", "tree", "program", "everything", "go", "npm", "cargo", "make", "run", "gate", "and", "is", "are", "be", "must", "should",

@@ -13,25 +13,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// earlierPrefix begins the names of gates that try a criterion of an earlier run.
+// earlierPrefix starts the names of gates that check a criterion of an earlier run.
 const earlierPrefix = "earlier: "
 
-// EarlierCheck is a criterion that was met on what an earlier run landed.
+// EarlierCheck is a criterion that was met on the landed tree of an earlier run.
 type EarlierCheck struct {
 	Run    nexus.RunID
 	ID     string // T1/AC-2
 	Text   string
 	Check  string    // its command
-	Commit string    // that the run landed last
+	Commit string    // the run's last landed commit
 	Tree   string    // of that commit
 	At     time.Time // when the run was accepted
 }
 
-// Gate returns the name of the gate that tries it.
+// Gate returns the name of the gate that checks it.
 func (e EarlierCheck) Gate() string { return earlierPrefix + string(e.Run) + " " + e.ID }
 
-// EarlierChecks returns the criteria of a run that a command of their own showed to be
-// met on what landed.
+// EarlierChecks returns the criteria of a run that their own commands showed to be met on the
+// landed tree.
 func EarlierChecks(s *state.State) []EarlierCheck {
 	t := TableOf(s, nil)
 	var all []EarlierCheck
@@ -44,9 +44,9 @@ func EarlierChecks(s *state.State) []EarlierCheck {
 	return all
 }
 
-// OrderEarlier returns the criteria in the order in which they are tried, each
-// command once: those of the newest run and those that a draw over all of them
-// gives take turns. The same seed draws the same.
+// OrderEarlier returns the criteria in the order in which they are checked, without repeated
+// commands: criteria of the newest run alternate with criteria drawn at random from all runs.
+// The same seed gives the same order.
 func OrderEarlier(all []EarlierCheck, seed string) []EarlierCheck {
 	newest := slices.Clone(all)
 	slices.SortStableFunc(newest, func(a, b EarlierCheck) int {
@@ -72,21 +72,21 @@ func lot(seed string, e EarlierCheck) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// EarlierResult is what came of one of them.
+// EarlierResult is the result of one such check.
 type EarlierResult struct {
 	Run       nexus.RunID     `json:"run"`
 	Criterion string          `json:"criterion"` // T1/AC-2
 	Command   string          `json:"command"`
 	State     nexus.GateState `json:"state"`
 	Why       string          `json:"why,omitzero"`
-	Tree      string          `json:"tree"` // that it was tried on
+	Tree      string          `json:"tree"` // tree on which it ran
 }
 
-// Red reports whether what was met once is so no more.
+// Red reports whether a criterion that was met is no longer met.
 func (r EarlierResult) Red() bool { return r.State == nexus.Fail }
 
-// EarlierResults returns what came of those that were tried before a run, by its events.
-// The last word on each counts.
+// EarlierResults returns the results of the checks before a run, from its events. The last
+// result of each counts.
 func EarlierResults(events []nexus.Event) []EarlierResult {
 	var all []EarlierResult
 	for _, e := range events {
@@ -100,8 +100,8 @@ func EarlierResults(events []nexus.Event) []EarlierResult {
 	return all
 }
 
-// EarlierResultOf reads evidence of a gate that tried such a criterion, and false for
-// any other.
+// EarlierResultOf reads the evidence of a gate that checked such a criterion. It returns
+// false for any other gate.
 func EarlierResultOf(e nexus.Evidence) (EarlierResult, bool) {
 	name, ok := strings.CutPrefix(e.Gate, earlierPrefix)
 	run, id, two := strings.Cut(name, " ")
@@ -111,7 +111,7 @@ func EarlierResultOf(e nexus.Evidence) (EarlierResult, bool) {
 	return EarlierResult{Run: nexus.RunID(run), Criterion: id, Command: e.Command, State: e.State, Why: e.Why, Tree: e.Tree}, true
 }
 
-// SumEarlier says in a few words what came of them.
+// SumEarlier returns a short summary of the results.
 func SumEarlier(rows []EarlierResult) string {
 	met, red := 0, 0
 	for _, r := range rows {

@@ -11,17 +11,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Source is a kind of evidence: which criteria it can show, and what it never shows.
+// Source is a kind of evidence: the criteria that it can show, and the facts that it never
+// shows.
 type Source struct {
 	By    nexus.Bearing
 	Kinds []nexus.CriterionKind
-	Shows string // what is seen
-	Never string // what that does not show
+	Shows string // the observation
+	Never string // facts that the observation does not show
 
-	find func(w *weighing) bool // fills in what was found; nil: it is looked for later, see [ShowIndependently]
+	find func(w *weighing) bool // fills in its findings; nil: searched for later, see [ShowIndependently]
 }
 
-// Sources is the table of docs/acceptance.md. The first that finds something counts.
+// Sources returns the table of docs/acceptance.md. The first source that finds something
+// counts.
 func Sources() []Source {
 	const behavior = nexus.CriterionKind("")
 	most := []nexus.CriterionKind{behavior, nexus.GateCriterion, nexus.TestsCriterion, nexus.RenameCriterion, nexus.DocsCriterion}
@@ -78,7 +80,7 @@ func Sources() []Source {
 	}
 }
 
-// weighing is one criterion that is held against what is known of a tree.
+// weighing is one criterion and the known results for a tree.
 type weighing struct {
 	Work
 	*nexus.CriterionShown
@@ -87,11 +89,11 @@ type weighing struct {
 	kind      nexus.CriterionKind
 	says      wording
 	now, base nexus.Evidence // of its gate
-	green     []redTest      // failed before, and pass now
-	left      []redTest      // failed before, and were not seen to pass
+	green     []redTest      // failed before, pass now
+	left      []redTest      // failed before, and are not known to pass
 }
 
-// show decides what shows a criterion, by the table and nothing else.
+// show decides which evidence shows a criterion, by the table alone.
 func (w Work) show(s *nexus.CriterionShown, c nexus.Criterion) {
 	v := &weighing{Work: w, CriterionShown: s, criterion: c, kind: w.KindOf(c), says: w.wordingOf(c)}
 	v.now, v.base = nexus.EvidenceOf(w.Now, s.Gate), nexus.EvidenceOf(w.Base, s.Gate)
@@ -114,10 +116,10 @@ func (w Work) show(s *nexus.CriterionShown, c nexus.Criterion) {
 	}
 }
 
-// hasObjection reports whether something speaks against a criterion, whatever shows it.
+// hasObjection reports whether a result contradicts a criterion, whatever shows it.
 func (v *weighing) hasObjection() bool {
 	if v.criterion.Kept() {
-		return false // it looks at all gates by itself
+		return false // it checks all gates by itself
 	}
 	if v.now.Gate != "" && !v.now.Passed() {
 		v.Why = fmt.Sprintf("gate %s did not pass: %s", v.Gate, v.now.State)
@@ -138,7 +140,7 @@ func (v *weighing) hasObjection() bool {
 	return false
 }
 
-// related returns the tests that turned green, if they are about the criterion.
+// related returns the tests that pass now and failed before, if they are about the criterion.
 func (v *weighing) related() []redTest {
 	if v.isRelated(v.says, v.green) || len(v.left) == 0 && v.isAkin(v.says, v.green) {
 		return v.green
@@ -169,7 +171,7 @@ func (v *weighing) named() bool {
 	return v.found(len(meant) > 0)
 }
 
-// found takes back what was filled in where nothing was found.
+// found resets the filled-in fields if nothing was found.
 func (v *weighing) found(some bool) bool {
 	if !some {
 		v.Tests, v.Own, v.Why = nil, false, ""
@@ -195,8 +197,8 @@ func (v *weighing) turned() bool {
 	return v.found(len(tests) > 0)
 }
 
-// turnedGate reports whether a gate that runs no tests failed on the base for what the
-// criterion asks for, and passes now with all that it looked at still there.
+// turnedGate reports whether a gate without tests failed on the base on the subject of the
+// criterion, and passes now with all the files that it checked still present.
 func (v *weighing) turnedGate() bool {
 	var all []redTest
 	for _, f := range v.base.Findings {
@@ -237,7 +239,7 @@ func (v *weighing) asked() bool {
 	return true
 }
 
-// altered reports whether a test file that was there has more in it.
+// altered reports whether an existing test file has grown.
 func (v *weighing) altered() bool {
 	return slices.ContainsFunc(v.Edited, func(f string) bool { return !slices.Contains(v.Gone, f) })
 }
@@ -268,7 +270,7 @@ func (v *weighing) read() bool {
 }
 
 // reds returns the tests that failed on the base each time: those that pass now, with the
-// base's version of their files too, and the others.
+// base's version of their files as well, and the others.
 func (w Work) reds() (green, left []redTest) {
 	for _, b := range w.Base {
 		if b.State != nexus.Fail || !runsTests(b, b.Gate) || strings.HasPrefix(b.Gate, nexus.AcceptGate) {
@@ -293,14 +295,15 @@ func (w Work) reds() (green, left []redTest) {
 			}
 		}
 		if whole := (redTest{gate: b.Gate, label: "gate " + b.Gate}); !some && w.failedAgain(b, nexus.Finding{}) &&
-			isClean(nexus.EvidenceOf(w.Now, b.Gate)) && !w.weakensTests() && w.passesWithOldTests(b, nexus.Finding{}) { // the runner names no test
+			// the runner names no test
+			isClean(nexus.EvidenceOf(w.Now, b.Gate)) && !w.weakensTests() && w.passesWithOldTests(b, nexus.Finding{}) {
 			green = append(green, whole)
 		}
 	}
 	return green, left
 }
 
-// redTest is the test that a finding of a gate is about: a file where it names none.
+// redTest returns the test of a gate's finding, or its file if the finding names no test.
 func (w Work) redTest(gate string, f nexus.Finding) redTest {
 	r := redTest{gate: gate, label: cmp.Or(f.Test, f.File), file: f.File}
 	if w.TextOf != nil {
@@ -309,9 +312,10 @@ func (w Work) redTest(gate string, f nexus.Finding) redTest {
 	return r
 }
 
-// passesWithOldTests reports whether what failed on the base passes with the base's version of
-// the tests, too. Where the change leaves them alone it does. A file that could not be loaded is
-// an exception: what was wrong may be in it, and is put right where nothing else of it was taken away.
+// passesWithOldTests reports whether a failure of the base also disappears with the base's
+// version of the tests. If the change does not touch them, it does. A file that could not be
+// loaded is an exception: the fault may be in it, and is fixed there if nothing else was
+// removed from it.
 func (w Work) passesWithOldTests(b nexus.Evidence, f nexus.Finding) bool {
 	if len(w.tests()) == 0 || w.Old == nil && !slices.Contains(w.Gone, f.File) {
 		return true
@@ -336,8 +340,8 @@ func (w Work) passesWithOldTests(b nexus.Evidence, f nexus.Finding) bool {
 	}
 }
 
-// weakensTests reports whether the change takes tests away, keeps some from running, or changes
-// how they run: then that more pass than before does not tell which.
+// weakensTests reports whether the change removes or disables tests, or changes how they run:
+// then a higher number of passing tests does not show which of them pass.
 func (w Work) weakensTests() bool {
 	return slices.ContainsFunc(w.Gone, stack.ServesTests) || slices.ContainsFunc(w.Lost, func(f nexus.Finding) bool {
 		return slices.Contains([]string{tamper.Deleted, tamper.Skipped, tamper.Swallowed, tamper.Command}, f.Code)

@@ -12,15 +12,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Fix is a task that was to fix a criterion.
+// Fix is a task that was meant to fix a criterion.
 type Fix struct {
 	nexus.CriterionFault
 	Status nexus.TaskStatus `json:"status,omitzero"` // empty: it was not planned
 }
 
-// Faults returns the criteria that a check of their own finds unmet on what
-// landed, each check once. One that is red as it was when somebody looked
-// before is left out: fixing it made no progress.
+// Faults returns the criteria that their own checks find unmet on the landed tree, each check
+// once. A check that fails exactly as in an earlier search is omitted: fixing it made no
+// progress.
 func Faults(s *state.State) []nexus.CriterionFault {
 	var all []nexus.CriterionFault
 	seen := map[string]bool{}
@@ -39,8 +39,8 @@ func Faults(s *state.State) []nexus.CriterionFault {
 	return append(all, stale(s, len(all))...)
 }
 
-// stale returns the criteria of what landed whose check was written when they
-// said something else, n after those that are unmet: each once for what it says.
+// stale returns the landed criteria whose checks were written for an earlier text, n after
+// the unmet ones, each text once.
 func stale(s *state.State, n int) []nexus.CriterionFault {
 	var all []nexus.CriterionFault
 	for _, t := range s.Tasks {
@@ -62,8 +62,8 @@ func stale(s *state.State, n int) []nexus.CriterionFault {
 	return all
 }
 
-// withCurrentChecks returns a task with the checks that show its criteria now: what its work
-// brought along, and what was written again for one that was revised after that.
+// withCurrentChecks returns a task with the checks that show its criteria now: those that its
+// work added, and those that were rewritten after a revision.
 func withCurrentChecks(s *state.State, t *state.Task) nexus.Task {
 	task := t.WithProvedChecks()
 	for i := range task.Criteria {
@@ -74,8 +74,8 @@ func withCurrentChecks(s *state.State, t *state.Task) nexus.Task {
 	return task
 }
 
-// rewrittenCheck returns the check that another task wrote for the n-th criterion of a
-// task, from 1, as it reads now.
+// rewrittenCheck returns the check that another task wrote for the present text of a task's
+// n-th criterion, from 1.
 func rewrittenCheck(s *state.State, t *state.Task, n int) (nexus.CriterionCheck, bool) {
 	return s.Fixes.RewrittenCheck(ID(t.ID, n), state.Fingerprint(t.Task, n), func(fix string) (c nexus.CriterionCheck, fresh bool) {
 		if o := s.Task(nexus.TaskID(fix)); o != nil && o.Landed != nil {
@@ -85,17 +85,18 @@ func rewrittenCheck(s *state.State, t *state.Task, n int) (nexus.CriterionCheck,
 	})
 }
 
-// ByRevision says that a criterion was revised, and nobody has to be asked.
+// ByRevision is the source of a fault that follows from a revised criterion, without any
+// question.
 const ByRevision = "revision"
 
-// IsFaultOpen reports whether a fault is still there.
+// IsFaultOpen reports whether a fault still exists.
 func IsFaultOpen(s *state.State, f nexus.CriterionFault) bool {
 	return slices.ContainsFunc(TableOf(s, nil).Rows, func(r Row) bool {
 		return r.ID == f.Criterion && (r.State == Unmet || f.Kind == nexus.FaultStale && r.Stale)
 	})
 }
 
-// finalEvidence returns what a gate said about the tree that was judged last.
+// finalEvidence returns a gate's evidence on the last judged tree.
 func finalEvidence(s *state.State, gate string) nexus.Evidence {
 	if s.Result == nil {
 		return nexus.Evidence{}
@@ -109,8 +110,8 @@ func finalEvidence(s *state.State, gate string) nexus.Evidence {
 	return last
 }
 
-// nextFixName names the next task that fixes something, n after those that there
-// are.
+// nextFixName returns the name of the next task that fixes something, n after the existing
+// ones.
 func nextFixName(s *state.State, n int) string {
 	for i := 1; ; i++ {
 		name := nexus.TaskID(fmt.Sprintf("FIX-%d", i))
@@ -129,8 +130,8 @@ const (
 	fixBytes    = 300 // of a finding
 )
 
-// FixTask returns the task that fixes a fault. What judges the criterion may be
-// changed where the check is at fault, and nowhere else.
+// FixTask returns the task that fixes a fault. The files that judge the criterion may be
+// changed only if the check is at fault.
 func FixTask(s *state.State, f nexus.CriterionFault) nexus.Task {
 	own, _, _ := ParseID(f.Criterion)
 	c, _ := FindCriterion(s, f.Criterion)
@@ -167,7 +168,7 @@ func FixTask(s *state.State, f nexus.CriterionFault) nexus.Task {
 		}
 	case nexus.FaultInBoth:
 		order = "The work is wrong, and so is its check. Change both. The new check must test all that the criterion says. A verifier reads your reason."
-	default: // source, and what nobody said
+	default: // the source, or undecided
 		t.Keep = f.Judges
 	}
 	t.Brief = brief(s, f, c, own) + order
@@ -197,8 +198,8 @@ func brief(s *state.State, f nexus.CriterionFault, c nexus.Criterion, own nexus.
 	return b.String()
 }
 
-// touching returns the tasks that landed and share files with the one whose
-// criterion it is, that one first, and the one that broke it.
+// touching returns the landed tasks that share files with the task of the criterion, that one
+// first, and the task that broke it.
 func touching(s *state.State, own, of nexus.TaskID) []nexus.TaskID {
 	all := []nexus.TaskID{own}
 	t := s.Task(own)
@@ -215,7 +216,7 @@ func touching(s *state.State, own, of nexus.TaskID) []nexus.TaskID {
 	return all
 }
 
-// fixes returns what was done about a criterion, as it reads now.
+// fixes returns the tasks that were to fix a criterion with its present text.
 func fixes(s *state.State, id string) []Fix {
 	var all []Fix
 	own, n, _ := ParseID(id)
@@ -232,8 +233,8 @@ func fixes(s *state.State, id string) []Fix {
 	return all
 }
 
-// FailedFixes says for each criterion that is still unmet what was to fix it,
-// empty where nothing was tried.
+// FailedFixes describes, for each criterion that is still unmet, the tasks that were to fix
+// it. It is empty if there were none.
 func FailedFixes(s *state.State) string {
 	var parts []string
 	for _, r := range TableOf(s, nil).Rows {

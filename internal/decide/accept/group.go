@@ -8,9 +8,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Group is what is known of the tasks of a plan that make one feature, and of those of the
-// groups within it. It is done when all of them have landed and each of their criteria is met
-// on the tree that did, or waived.
+// Group is the state of the tasks of a plan that make one feature, including the groups
+// within it. It is done when all of them have landed and each of their criteria is met on the
+// landed tree, or waived.
 type Group struct {
 	Name    string `json:"name"`
 	Tasks   int    `json:"tasks"`
@@ -19,12 +19,11 @@ type Group struct {
 	Unmet   int    `json:"unmet"`
 	Unknown int    `json:"unknown"`
 	Done    bool   `json:"done"`
-	Why     string `json:"why,omitzero"` // why not done: the first reason
+	Why     string `json:"why,omitzero"` // why it is not done: the first reason
 }
 
-// groups returns what is known of the groups that a run's tasks belong to, in
-// the order in which the plan names them, each behind the one that it is in. A task
-// without one is in none.
+// groups returns the state of the groups of a run's tasks, in the plan's order, each after
+// the group that contains it. A task without a group is in none.
 func (t Table) groups(s *state.State) []Group {
 	var all []*Group
 	by := map[string]*Group{}
@@ -54,8 +53,8 @@ func (t Table) groups(s *state.State) []Group {
 	return groups
 }
 
-// behind returns where a group comes that is new in another one: behind all of that; in
-// none, at the end.
+// behind returns the position of a new group: after all of the outer group, or at the end if
+// there is no outer group.
 func behind(all []*Group, outer string) int {
 	for i, g := range slices.Backward(all) {
 		if outer != "" && slices.Contains(nexus.Groups(g.Name), outer) {
@@ -65,7 +64,7 @@ func behind(all []*Group, outer string) int {
 	return len(all)
 }
 
-// sum counts a task in a group that it is in.
+// sum adds a task to the counts of a group.
 func (t Table) sum(g *Group, s *state.State, task *state.Task) {
 	if g.Tasks++; task.Status == nexus.Landed {
 		g.Landed++

@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ShowIndependently says of criteria that only tests of the change show what independent
-// checks found. It is the row of [nexus.BlindBearing] in [Sources]: such a check is
-// written and run only when everything else has been weighed.
+// ShowIndependently adds the results of independent checks to criteria that only tests of the
+// change show. It is the row of [nexus.BlindBearing] in [Sources]: such a check is written
+// and run only after all other evidence.
 func ShowIndependently(all []nexus.CriterionShown, p nexus.ChecksReproduced) []nexus.CriterionShown {
 	all = slices.Clone(all)
 	for i := range all {

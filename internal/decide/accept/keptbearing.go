@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// kept says whether the tests that passed on the base pass now, by what gates said
-// about both. A test that no longer runs is no proof against it: the change took it away,
-// and a verifier has to find that right (decision 17).
+// kept decides whether the tests that passed on the base pass now, from the gates' results on
+// both. A test that no longer runs is not a counterexample: the change removed it, and a
+// verifier must approve that (decision 17).
 func (w Work) kept(s *nexus.CriterionShown) {
 	before := 0
 	var gone []string
@@ -21,10 +21,10 @@ func (w Work) kept(s *nexus.CriterionShown) {
 		}
 		now := nexus.EvidenceOf(w.Now, b.Gate)
 		switch {
-		case now.Apart: // the change does not concern it
+		case now.Apart: // the change does not affect it
 			continue
 		case now.Gate == "" && w.related():
-			// it runs when the work lands; those of its tests that the change concerns pass
+			// it runs at the landing; those of its tests that the change affects pass
 		case now.Gate == "":
 			s.Why = fmt.Sprintf("gate %s did not run", b.Gate)
 			return
@@ -50,13 +50,13 @@ func (w Work) kept(s *nexus.CriterionShown) {
 	}
 }
 
-// related reports whether tests that a change concerns ran in place of all.
+// related reports whether only the tests that a change affects ran.
 func (w Work) related() bool {
 	return slices.ContainsFunc(w.Now, func(e nexus.Evidence) bool { return strings.HasPrefix(e.Gate, "related") && e.Passed() })
 }
 
-// missing returns what passed when a gate judged the base, and does not pass now
-// though the gate does: by name, or how many where the runner names none. A test that
+// missing returns the tests that passed when a gate judged the base and do not pass now
+// although the gate does: their names, or their number if the runner names none. A test that
 // people know to be flaky is not missing.
 func (w Work) missing(base, now nexus.Evidence) (gone []string) {
 	was, is := w.ended(base), w.ended(now)

@@ -6,9 +6,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// KindOf returns what a criterion asks for: what the planner or a person says, or else what
-// follows from its task. That something is to stay as it is never follows from
-// words: "X still fails" is how people report bugs.
+// KindOf returns a criterion's kind: the one set by the planner or a person, or else the one
+// derived from its task. Unchanged behavior is never derived from words: "X still fails" is
+// how people report bugs.
 func (w Work) KindOf(c nexus.Criterion) nexus.CriterionKind {
 	gate, command := Gate(c)
 	switch {
@@ -28,14 +28,14 @@ func (w Work) KindOf(c nexus.Criterion) nexus.CriterionKind {
 	return ""
 }
 
-// asksForTests reports whether tests are what a task asks for.
+// asksForTests reports whether a task asks for tests.
 func asksForTests(t nexus.Task, c nexus.Criterion) bool {
 	const asks pattern = `(?i)\b(?:add|write|cover|extend|more|missing|new|there (?:is|are))\b[^.;\n]{0,60}\btests?\b|\b(?:is|are) (?:tested|covered)\b`
 	return asks.re().MatchString(t.Title) || asks.re().MatchString(c.Text)
 }
 
-// asksForText reports whether a comment or a document is what a task asks for, and no
-// behavior: it begins with a verb for that, or writes something of it.
+// asksForText reports whether a task asks for a comment or a document and for no behavior: it
+// begins with a verb for that, or describes the text.
 func asksForText(t nexus.Task, c nexus.Criterion) bool {
 	const asks pattern = `(?i)^(?:please )?(?:(?:describe|document|explain|comment|clarify|reword|mention)\b[^.;\n]*` +
 		`|(?:add|write|fix|correct|update|improve|extend|remove|translate|complete)\b[^.;\n]{0,60}\b` +

@@ -11,18 +11,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Mentioned is what a text asks for by name. Everything in it is a guess from words:
-// it counts for nothing until it was seen red.
+// Mentioned lists the things that a text asks for by name. Each is a guess from words: it
+// counts only after it was seen to fail.
 type Mentioned struct {
-	Tests    []string // names of tests that it means, as it writes them
-	Aside    []string // names of tests that it says to leave alone
+	Tests    []string // names of tests that it asks for, as it writes them
+	Aside    []string // names of tests that it excludes
 	Places   []FileLine
 	Errors   []string // messages that it quotes
-	Commands []string // that it says fail
-	Exact    string   // the whole text, where it may be the name of one test
-	At       []string // tests that fail at the very lines that it names; see [Mentions.ResolvePlaces]
-	All      bool     // all tests that fail
-	Within   string   // of those, the ones whose name or file has this; empty: all
+	Commands []string // commands that it reports as failing
+	Exact    string   // the whole text, if it may be the name of one test
+	At       []string // tests that fail at exactly the lines that it names; see [Mentions.ResolvePlaces]
+	All      bool     // all failing tests
+	Within   string   // limits All to tests whose name or file contains this; empty: all
 }
 
 // FileLine is a line of a file.
@@ -31,21 +31,21 @@ type FileLine struct {
 	Line int
 }
 
-// in reports whether a finding is in the file of a place.
+// in reports whether a finding is in the file of p.
 func (p FileLine) in(f nexus.Finding) bool {
 	return f.File != "" && (f.File == p.File || strings.HasSuffix(f.File, "/"+p.File))
 }
 
-const maxWish = 20 // things of a kind that one text may name
+const maxWish = 20 // number of things of one kind that a text may name
 
-// ParseMentioned finds out what a goal or a criterion asks for by name.
+// ParseMentioned finds the things that a goal or a criterion asks for by name.
 func ParseMentioned(text string) Mentioned {
 	text = bound(text)
 	w := Mentioned{Exact: strings.TrimSpace(text)}
 	for _, at := range nameRE.re().FindAllStringIndex(text, -1) {
 		name := strings.TrimRight(text[at[0]:at[1]], "./:[")
 		if endRE.re().MatchString(text[at[1]:]) {
-			continue // the name of a file
+			continue // a file name
 		}
 		if isSetAside(text, at[0], at[1]) {
 			w.Aside = add(w.Aside, name)
@@ -79,7 +79,7 @@ func ParseMentioned(text string) Mentioned {
 	return w
 }
 
-// quotes reads what a text quotes: commands that it says fail, and messages.
+// quotes reads a text's quotations: commands that it reports as failing, and messages.
 func (w *Mentioned) quotes(text string) {
 	for _, at := range quotedRE.re().FindAllStringSubmatchIndex(text, -1) {
 		said := ""
@@ -99,8 +99,8 @@ func (w *Mentioned) quotes(text string) {
 	}
 }
 
-// Matches reports whether a wish is about a finding: it names its test or its
-// place, quotes what it says, or means all tests that fail.
+// Matches reports whether the text refers to a finding: it names its test or place, quotes
+// its message, or asks for all failing tests.
 func (w Mentioned) Matches(f nexus.Finding) bool {
 	if w.LeavesAlone(f) {
 		return false
@@ -121,25 +121,24 @@ func (w Mentioned) Matches(f nexus.Finding) bool {
 	return w.All && f.Test != "" && (strings.Contains(strings.ToLower(f.Test), in) || strings.Contains(strings.ToLower(f.File), in))
 }
 
-// LeavesAlone reports whether a wish puts a finding's test aside by name.
+// LeavesAlone reports whether the text excludes a finding's test by name.
 func (w Mentioned) LeavesAlone(f nexus.Finding) bool {
 	return f.Test != "" && slices.ContainsFunc(w.Aside, func(name string) bool { return names(name, f) })
 }
 
-// asksForRed reports whether a wish asks for something that can be seen red before
-// the work begins.
+// asksForRed reports whether the text asks for something that can be seen to fail before the
+// work.
 func (w Mentioned) asksForRed() bool {
 	return w.All || len(w.Tests)+len(w.Places)+len(w.At)+len(w.Errors)+len(w.Commands) > 0
 }
 
-// names reports whether a name is that of a failing test, or of the file that it
-// is in.
+// names reports whether a name is that of a failing test or of its file.
 func names(name string, f nexus.Finding) bool {
 	return isTestName(f.Test, name) || f.File != "" && (f.File == name || strings.HasSuffix(f.File, "/"+name))
 }
 
-// isTestName reports whether a text's name for a test is one of the test's own: the
-// whole of it, its last parts, or, of Go, the test that a subtest is of.
+// isTestName reports whether a name in a text is one of a test's own names: the whole name,
+// its last parts, or, in Go, the parent of a subtest.
 func isTestName(test, name string) bool {
 	if test == name {
 		return true
@@ -152,7 +151,7 @@ func isTestName(test, name string) bool {
 	return strings.HasPrefix(test, name+"/") || strings.HasPrefix(test, name+"::") || strings.HasPrefix(test, name+"[") || strings.HasPrefix(test, name+" ")
 }
 
-// title reports whether a quoted text is a test's title, or the end of it.
+// title reports whether a quoted text is a test's title, or its end.
 func title(test, quoted string) bool {
 	test, quoted = flat(test), flat(quoted)
 	return test == quoted || strings.HasSuffix(test, " > "+quoted) || strings.HasSuffix(test, ". "+quoted) || strings.HasSuffix(test, "."+quoted)
@@ -173,7 +172,7 @@ func bound(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxText)], "?")
 }
 
-// clauseAround returns the sentence that a part of a text is in.
+// clauseAround returns the sentence around a part of a text.
 func clauseAround(text string, i, end int) string {
 	from := strings.LastIndexAny(text[:i], "\n;") + 1
 	if dot := strings.LastIndex(text[:i], ". "); dot >= from {
@@ -189,7 +188,7 @@ func clauseAround(text string, i, end int) string {
 	return text[min(from, i):i] + " " + text[end:to]
 }
 
-// isSetAside reports whether the words around a name say to leave it alone.
+// isSetAside reports whether the words around a name exclude it.
 func isSetAside(text string, from, to int) bool {
 	start := max(strings.LastIndexAny(text[:from], "\n;")+1, strings.LastIndex(text[:from], ". ")+1)
 	words := strings.Fields(strings.ToLower(text[start:from]))
@@ -210,16 +209,16 @@ func isName(word string) bool {
 	return strings.HasPrefix(word, "test") || strings.Contains(word, "test_")
 }
 
-// after reports whether what follows a name puts it aside.
+// after reports whether the words after a name exclude it.
 func after(rest string) bool { return sparedRE.re().MatchString(rest[:min(len(rest), 60)]) }
 
-// pattern is a regular expression that is compiled where it is used. Every
-// process of Nexus starts with this package, and few of them read a text.
+// pattern is a regular expression that is compiled at its use. Every Nexus process imports
+// this package, and few of them read a text.
 type pattern string
 
 func (p pattern) re() *regexp.Regexp { return regexp.MustCompile(string(p)) }
 
-// How texts name things.
+// Patterns of names in texts.
 const (
 	nameRE pattern = `(?:[\w./-]*\.)?\b(?:Test|Fuzz|Example|Benchmark)[A-Z_0-9]\w*(?:/[\w#.=-]+)*` +
 		`|[\w./-]+\.\w+::[\w:\[\].-]+|\b(?:[\w.]+\.)?test_\w+(?:\[[^\]\n]{0,80}\])?\b|\btest[A-Z]\w+`
@@ -237,23 +236,23 @@ const (
 	sparedRE pattern = `^[` + "`" + `'")]*,?\s+(?:is|are|was|were|may|can|should)\s+(?:un|not )related|^[` + "`" + `'")]*,?\s+(?:may|can)\s+(?:stay|fail|be (?:ignored|left))|^[` + "`" + `'")]*,?\s+(?:is|are) (?:known|expected) to fail|^[` + "`" + `'")]*\s+alone\b`
 )
 
-// isCommand reports whether a text is a command: a program of the project, or one
-// that is known, with something behind it.
+// isCommand reports whether a text is a command: one of the project's programs, or a known
+// one, with arguments.
 func isCommand(said string) bool {
 	m := commandRE.re().FindStringSubmatch(said)
 	return m != nil && (m[1] == "" || stack.IsProgram(m[1]) && !slices.Contains(alsoWords(), m[1]) ||
 		slices.Contains([]string{"make", "ninja", "sh", "bash", "deno", "zig", "test", "grep"}, m[1]))
 }
 
-// alsoWords are programs that are words which people use otherwise.
+// alsoWords returns program names that are also ordinary words.
 func alsoWords() []string {
 	return []string{"black", "coverage", "next", "tap", "ava", "turbo", "rollup", "cypress", "playwright", "rails", "pest"}
 }
 
-// Mentions are what some texts ask for by name.
+// Mentions are the things that several texts ask for by name.
 type Mentions []Mentioned
 
-// ParseMentions reads texts.
+// ParseMentions parses texts.
 func ParseMentions(texts []string) Mentions {
 	all := make(Mentions, len(texts))
 	for i, text := range texts {
@@ -262,9 +261,9 @@ func ParseMentions(texts []string) Mentions {
 	return all
 }
 
-// ResolvePlaces returns the wishes as what fails on a base makes them clear. Where a test
-// fails at the very line that a text names, that one is meant, wherever its line
-// is later, and not the others of its file.
+// ResolvePlaces returns the mentions with places replaced by the failures on a base. If a
+// test fails at exactly the named line, the mention refers to that test, even if its line
+// moves later, and not to the other tests of its file.
 func (w Mentions) ResolvePlaces(base []nexus.Finding) Mentions {
 	all := slices.Clone(w)
 	for i, one := range all {
@@ -285,13 +284,12 @@ func (w Mentions) ResolvePlaces(base []nexus.Finding) Mentions {
 	return all
 }
 
-// Matches reports whether one of the wishes is about a finding, and none puts it
-// aside.
+// Matches reports whether a mention refers to a finding and no mention excludes it.
 func (w Mentions) Matches(f nexus.Finding) bool {
 	return slices.ContainsFunc(w, func(one Mentioned) bool { return one.Matches(f) }) && !slices.ContainsFunc(w, func(one Mentioned) bool { return one.LeavesAlone(f) })
 }
 
-// MatchesByName is [Mentions.Matches] without those that mean all tests that fail.
+// MatchesByName is [Mentions.Matches] without mentions of all failing tests.
 func (w Mentions) MatchesByName(f nexus.Finding) bool {
 	some := slices.Clone(w)
 	for i := range some {
@@ -300,11 +298,11 @@ func (w Mentions) MatchesByName(f nexus.Finding) bool {
 	return some.Matches(f)
 }
 
-// AsksForRed reports whether one of the wishes asks for something that can be seen red
-// before the work begins.
+// AsksForRed reports whether a mention asks for something that can be seen to fail before the
+// work.
 func (w Mentions) AsksForRed() bool { return slices.ContainsFunc(w, Mentioned.asksForRed) }
 
-// Label is how people call a finding.
+// Label returns a finding's name for people.
 func Label(f nexus.Finding) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(f.Message), "\n")
 	switch {

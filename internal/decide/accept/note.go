@@ -10,39 +10,39 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// noteVersion is of the format. Readers skip what is newer.
+// noteVersion is the version of the format. Readers skip newer versions.
 const noteVersion = 1
 
-// Note says what was shown of the tree of a landed commit.
+// Note describes the evidence for the tree of a landed commit.
 type Note struct {
 	Version  int             `json:"nexus_evidence"`
 	Run      nexus.RunID     `json:"run"`
 	Task     nexus.TaskID    `json:"task"`
 	Attempt  nexus.AttemptID `json:"attempt"`
-	Tree     string          `json:"tree"`              // that the commit has
-	Resolved bool            `json:"resolved,omitzero"` // a conflict was resolved by a model
-	Gates    []NoteGate      `json:"gates"`             // that judged exactly this tree, by name
-	Review   *NoteReview     `json:"review,omitzero"`   // the last one of the work
+	Tree     string          `json:"tree"`              // the commit's tree
+	Resolved bool            `json:"resolved,omitzero"` // a model resolved a merge conflict
+	Gates    []NoteGate      `json:"gates"`             // gates that judged exactly this tree, by name
+	Review   *NoteReview     `json:"review,omitzero"`   // the last review of the work
 }
 
-// NoteGate is what a gate said about the tree.
+// NoteGate is a gate's result on the tree.
 type NoteGate struct {
 	Gate      string          `json:"gate"`
 	State     nexus.GateState `json:"state"`
 	Command   string          `json:"command,omitzero"`
 	Exit      int             `json:"exit"`
-	Counts    *nexus.Counts   `json:"counts,omitzero"` // nil where it runs no tests
+	Counts    *nexus.Counts   `json:"counts,omitzero"` // nil if it runs no tests
 	Findings  int             `json:"findings,omitzero"`
-	Flaky     int             `json:"flaky,omitzero"` // tests whose failure did not count against it
+	Flaky     int             `json:"flaky,omitzero"` // tests whose failure did not count against the tree
 	Toolchain string          `json:"toolchain,omitzero"`
-	Output    string          `json:"output,omitzero"` // digest of what it printed
-	Base      string          `json:"base,omitzero"`   // tree that it was weighed against
+	Output    string          `json:"output,omitzero"` // digest of its output
+	Base      string          `json:"base,omitzero"`   // tree that it was compared with
 	Why       string          `json:"why,omitzero"`
 }
 
-// NoteReview is what the last reviewer of the work said.
+// NoteReview is the last review of the work.
 type NoteReview struct {
-	Tree     string         `json:"tree"` // that was read: the work's own, where it was merged with others'
+	Tree     string         `json:"tree"` // the reviewed tree: the work's own, if it was merged with other work
 	Reviewed bool           `json:"reviewed"`
 	Approved bool           `json:"approved"`
 	Findings int            `json:"findings,omitzero"`
@@ -74,8 +74,8 @@ func NoteOf(run nexus.RunID, p state.Proof) Note {
 	return n
 }
 
-// Into puts the note into the text that is at a commit: in the place of
-// what the same attempt had there, else at its end. All other lines stay.
+// Into adds the note to the existing text of a commit: it replaces a note of the same
+// attempt, or is appended. All other lines stay.
 func (n Note) Into(old []byte) ([]byte, error) {
 	line, err := json.Marshal(n)
 	if err != nil {
@@ -98,7 +98,7 @@ func (n Note) Into(old []byte) ([]byte, error) {
 	return []byte(strings.Join(out, "\n") + "\n"), nil
 }
 
-// ParseNotes returns the notes that a text holds, and what else is in it.
+// ParseNotes returns the notes in a text, and the rest of the text.
 func ParseNotes(text []byte) (all []Note, rest string) {
 	var other []string
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n"), "\n") {

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// OnlyText reports whether a file became another one, from nil where it is new and to nil where
-// it is gone, by its comments or its prose alone. Comments that tools obey are code.
+// OnlyText reports whether a file changed only in comments or prose. Old is nil for a new
+// file, now is nil for a deleted one. Comments that tools obey count as code.
 func OnlyText(file string, old, now *string) bool {
 	base := strings.ToLower(path.Base(file))
 	if stack.ServesTests(file) || stack.IsManifest(file) || strings.HasPrefix(base, "requirements") || base == "cmakelists.txt" {
@@ -34,9 +34,9 @@ func OnlyText(file string, old, now *string) bool {
 	return slices.Equal(codeOf(syntax, *old), codeOf(syntax, *now))
 }
 
-// codeOf returns the lines of a text without its comments, blank ones left out. Where a line
-// begins with a literal of several lines that nothing precedes but the head of a block, that is a
-// comment, too: so Python's are written.
+// codeOf returns the lines of a text without comments and blank lines. A literal of several
+// lines at the start of a line, preceded only by the head of a block, is a comment too:
+// Python's docstrings.
 func codeOf(x stack.Syntax, text string) []string {
 	r := codeReader{syntax: x, in: text}
 	r.read()
@@ -49,7 +49,7 @@ func codeOf(x stack.Syntax, text string) []string {
 	return lines
 }
 
-// codeReader goes through a text once.
+// codeReader scans a text once.
 type codeReader struct {
 	syntax stack.Syntax
 	in     string
@@ -68,7 +68,7 @@ func (r *codeReader) read() {
 	}
 }
 
-// next returns how many bytes from i belong together, and whether they are code.
+// next returns the length of the token at i, and whether it is code.
 func (r *codeReader) next(i int) (n int, code bool) {
 	rest := r.in[i:]
 	for _, mark := range r.syntax.Long {
@@ -103,7 +103,7 @@ func (r *codeReader) next(i int) (n int, code bool) {
 }
 
 // documents reports whether a literal of several lines is a comment: it is alone on its
-// lines, and the first statement of a file or a block that ends its head with a colon.
+// lines, and the first statement of a file or of a block whose head ends with a colon.
 func (r *codeReader) documents(i int, literal string) bool {
 	if !r.syntax.Dented || strings.Contains(literal, ">>>") {
 		return false
@@ -115,8 +115,8 @@ func (r *codeReader) documents(i int, literal string) bool {
 	return strings.TrimSpace(line) == "" && strings.TrimSpace(after) == "" && (head == "" || strings.HasSuffix(head, ":"))
 }
 
-// quoted returns the length of the literal of one line that a text begins with; where it
-// does not end on its line, that of its mark.
+// quoted returns the length of the one-line literal at the start of a text, or of its opening
+// mark if it does not end on its line.
 func quoted(text string) int {
 	for i := 1; i < len(text) && text[i] != '\n'; i++ {
 		switch text[i] {

@@ -12,17 +12,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// redTest is a test that failed on the base each time, or a file of tests that could not be
+// redTest is a test that failed on the base each time, or a test file that could not be
 // loaded there, or a whole gate whose runner names neither.
 type redTest struct {
 	gate  string
 	label string
-	file  string // that it is in; empty where nobody says so
-	text  string // of the test on the base; empty: nobody found it
+	file  string // file of the test; empty: unknown
+	text  string // text of the test on the base; empty: not found
 }
 
-// class is what a test belongs to within its file, by its name: empty where that does
-// not say so.
+// class returns the class of a test within its file, from its name, or "" if the name has
+// none.
 func (r redTest) class() string {
 	name := strings.TrimPrefix(r.label, r.file)
 	for _, sep := range []string{"::", " > ", "."} {
@@ -33,13 +33,13 @@ func (r redTest) class() string {
 	return ""
 }
 
-// isBeside reports whether two tests are of one file, and of one class where both have
-// one. Of tests whose file nobody knows, those of one class are, and those without.
+// isBeside reports whether two tests are in the same file, and in the same class if both have
+// one. Tests whose files are unknown match if they have the same class, or none.
 func (r redTest) isBeside(o redTest) bool {
 	return r.gate == o.gate && r.file == o.file && (r.class() == o.class() || r.class() == "" || o.class() == "")
 }
 
-// tokens are the words of a test's own name, each once, short ones, too.
+// tokens returns the words of a test's own name, without repetition, including short ones.
 func (r redTest) tokens() []string {
 	name := strings.Trim(strings.TrimPrefix(r.label, r.file), ":> .")
 	name = strings.TrimPrefix(name, r.class())
@@ -54,8 +54,9 @@ func (r redTest) tokens() []string {
 	return all
 }
 
-// isLike reports whether all of the name of one of two tests, if that is more than a word, is in that of
-// the other: test_eq_with_dict and test_query_eq_with_dict ask for the same of two things.
+// isLike reports whether the whole name of one test, if it has more than one word, occurs in
+// the other test's name: test_eq_with_dict and test_query_eq_with_dict require the same for
+// two subjects.
 func (r redTest) isLike(o redTest) bool {
 	a, b := r.tokens(), o.tokens()
 	if len(a) > len(b) {
@@ -64,16 +65,16 @@ func (r redTest) isLike(o redTest) bool {
 	return len(a) > 1 && !slices.ContainsFunc(a, func(word string) bool { return !slices.Contains(b, word) })
 }
 
-// wording is what a task says of a criterion, as far as that is in the words and
-// names of a program.
+// wording is a task's text about a criterion, reduced to words that also occur in code and
+// names.
 type wording struct {
 	words []string // see [wordsOf]
 	files []string // names of files
-	names []string // of Subjects, those that the code knows and that are meant as names
-	loose []string // of these, those that may be ordinary words as well: "a list that was split"
+	names []string // of Subjects, those that exist in the code and are used as names
+	loose []string // of these, those that may also be ordinary words: "a list that was split"
 }
 
-// wordingOf reads what the task says about a criterion.
+// wordingOf reads a task's text about a criterion.
 func (w Work) wordingOf(c nexus.Criterion) wording {
 	var s wording
 	s.names, s.loose = meantNames(w.Known, []string{w.Task.Title, c.Text, c.Check})
@@ -89,10 +90,11 @@ func (w Work) wordingOf(c nexus.Criterion) wording {
 	return s
 }
 
-// empty reports whether nothing is said that could be held against names.
+// empty reports whether the text has nothing that can be compared with names.
 func (s wording) empty() bool { return len(s.words)+len(s.files) == 0 }
 
-// weight says how much of what is said a test has: in its name most, in that of its file less, and least in its text.
+// weight rates a test's overlap with the text: most for its name, less for its file's name,
+// least for its text.
 func (s wording) weight(r redTest) int {
 	n := 0
 	in, of, text := wordsOf(strings.TrimPrefix(r.label, r.file)), wordsOf(fileStem(r.file)), wordsOf(r.text)
@@ -109,17 +111,17 @@ func (s wording) weight(r redTest) int {
 	return n
 }
 
-// inName is what a word weighs that is in the name of a test.
+// inName is the weight of a word in a test's name.
 const inName = 3
 
-// called reports whether a word of the wording is in the name of a test.
+// called reports whether a word of the text is in a test's name.
 func (s wording) called(r redTest) bool {
 	in := wordsOf(r.label)
 	return slices.ContainsFunc(s.words, func(word string) bool { return slices.Contains(in, word) })
 }
 
-// touches reports whether a change is where the wording says: it touches a name or a file
-// that has a word of it.
+// touches reports whether a change is at the place that the text describes: it touches a name
+// or a file with one of its words.
 func (w Work) touches(s wording) bool {
 	for _, file := range w.Changed {
 		if stack.ServesTests(file) {
@@ -132,8 +134,8 @@ func (w Work) touches(s wording) bool {
 	return slices.ContainsFunc(w.Touched, func(name string) bool { return overlap(s.words, wordsOf(name)) })
 }
 
-// mentions reports whether a test has a name in it that the change touches, or the name
-// of a file that it changes.
+// mentions reports whether a test contains a name that the change touches, or the name of a
+// file that it changes.
 func (w Work) mentions(r redTest) bool {
 	has := func(name string) bool { return hasWord(r.text, name) || hasWord(r.label, name) }
 	if slices.ContainsFunc(w.Touched, has) {
@@ -142,22 +144,25 @@ func (w Work) mentions(r redTest) bool {
 	return slices.ContainsFunc(w.Changed, func(file string) bool { return !stack.ServesTests(file) && has(path.Base(file)) })
 }
 
-// relates is how much has to relate tests to what the wording is about: a word in a name, or two in the
-// text of one test. One word in a text is a matter of chance.
+// relates is the minimum weight that relates tests to the text: a word in a name, or two in
+// the text of one test. One word in a text may be chance.
 const relates = 2
 
-// isRelated reports whether tests that turned green are about what the wording is about.
+// isRelated reports whether tests that pass now and failed before are about the subject of
+// the text.
 func (w Work) isRelated(s wording, tests []redTest) bool {
-	return s.empty() || w.relation(s, tests) >= min(relates, len(s.words)+len(s.files)) // unshownReason tells one test from another
+	// without words, nothing distinguishes the tests
+	return s.empty() || w.relation(s, tests) >= min(relates, len(s.words)+len(s.files))
 }
 
-// mayRelate is [Work.isRelated] for what somebody chose for the criterion: one word is enough.
+// mayRelate is [Work.isRelated] for tests that were chosen for the criterion: one word is
+// sufficient.
 func (w Work) mayRelate(s wording, tests []redTest) bool {
 	return s.empty() || w.relation(s, tests) > 0
 }
 
-// relation says how much relates some tests, and what the change touches, to the wording. Where
-// that names something that the code knows, one of them has to have that name, or the change touches it.
+// relation rates how some tests, and the change, relate to the text. If the text uses a name
+// that exists in the code, a test must contain that name, or the change must touch it.
 func (w Work) relation(s wording, tests []redTest) int {
 	known := func(name string) bool { return w.knows(name, tests) }
 	named := slices.ContainsFunc(s.names, known) || slices.ContainsFunc(s.loose, known)
@@ -184,8 +189,9 @@ func (w Work) relation(s wording, tests []redTest) int {
 	return best
 }
 
-// isAkin reports whether parts of words relate tests to the wording: "hex" is a part of "hexadecimal",
-// and "date" of "daterange". That is for where nothing else does, and no other test is red.
+// isAkin reports whether parts of words relate tests to the text: "hex" is a part of
+// "hexadecimal", and "date" of "daterange". It is used if there is no other relation and no
+// other test fails.
 func (w Work) isAkin(s wording, tests []redTest) bool {
 	if len(s.names)+len(s.loose) > 0 {
 		return false
@@ -197,12 +203,12 @@ func (w Work) isAkin(s wording, tests []redTest) bool {
 	})
 }
 
-// isPart reports whether a word begins with another, or a long one ends with it.
+// isPart reports whether a word starts with another one, or a long word ends with it.
 func isPart(short, long string) bool {
 	return len(short) > 2 && strings.HasPrefix(long, short) || len(short) > 3 && strings.HasSuffix(long, short)
 }
 
-// knows reports whether the change touches a name, or one of some tests has it.
+// knows reports whether the change touches a name, or one of some tests contains it.
 func (w Work) knows(name string, tests []redTest) bool {
 	has := func(text string) bool {
 		return hasWord(text, name) || slices.Contains(wordsOf(text), stemmed(strings.ToLower(name)))
@@ -212,9 +218,9 @@ func (w Work) knows(name string, tests []redTest) bool {
 		slices.ContainsFunc(tests, func(r redTest) bool { return has(r.label) || has(r.text) || has(fileStem(r.file)) })
 }
 
-// openReds returns the tests that are red still and belong to what a criterion asks for, by
-// what is known, and why the first does. Turned are those that show it; where none do,
-// only what the wording names, or what the change and the wording are both about, belongs to it.
+// openReds returns the tests that still fail and probably belong to a criterion, and why the
+// first one does. Turned are the tests that show it; if there are none, only tests that the
+// text names, or that both the change and the text are about, belong to it.
 func (w Work) openReds(s wording, turned, left []redTest) (open []string, why string) {
 	best := 0
 	for _, t := range turned {
@@ -244,8 +250,8 @@ func (w Work) openReds(s wording, turned, left []redTest) (open []string, why st
 	return open, why
 }
 
-// Subjects returns the words of a task that may be names of what it is about. Which of
-// them the code knows is for somebody to look up who sees the code.
+// Subjects returns the words of a task that may be names in the code. A caller with access to
+// the code checks which of them exist.
 func Subjects(t nexus.Task) []string {
 	var all []string
 	for _, text := range Texts(t) {
@@ -260,8 +266,8 @@ func Subjects(t nexus.Task) []string {
 	return all
 }
 
-// meantNames tells names that the code knows from ordinary words that happen to be names, by how some
-// texts use them. Where some are written as only names are, no others are meant.
+// meantNames separates names in the code from ordinary words with the same spelling, by their
+// use in some texts. If some are written in the form of names only, no others are meant.
 func meantNames(known, texts []string) (names, loose []string) {
 	var clear []string
 	for _, name := range known {
@@ -287,13 +293,13 @@ func meantNames(known, texts []string) (names, loose []string) {
 	return names, loose
 }
 
-// marked reports whether a part of a text is written as code is.
+// marked reports whether a part of a text is marked as code.
 func marked(text string, from, to int) bool {
 	return from > 0 && strings.IndexByte("`.", text[from-1]) >= 0 || to < len(text) && strings.IndexByte("`(", text[to]) >= 0
 }
 
-// isOrdinary reports whether what is around a word makes it one of the language: an article or a form of
-// to be before it, and no "function" after it.
+// isOrdinary reports whether the words around a word make it an ordinary word: an article or
+// a form of "to be" before it, and no "function" after it.
 func isOrdinary(before, after string) bool {
 	follows := strings.Fields(strings.ToLower(after))
 	if len(follows) > 0 && slices.Contains(strings.Fields("function method class command option flag macro helper"), strings.Trim(follows[0], ".,:;")) {
@@ -303,8 +309,8 @@ func isOrdinary(before, after string) bool {
 	return len(words) > 0 && slices.Contains(strings.Fields("a an the its their this that these those each every some any no own same other such is are was were be been being"), words[len(words)-1])
 }
 
-// orders are words with which people say what is to be done, and tells those that follow
-// where such a word names something instead: "add still gives the wrong result".
+// orders returns verbs with which people give instructions. Before a word of tells such a verb
+// is a name instead: "add still gives the wrong result".
 func orders() []string {
 	return strings.Fields("add allow change check clean create delete drop extend fix get handle implement improve keep let list load make move open parse print put raise read remove rename replace return run save send set show sort split start stop support turn update use validate write")
 }
@@ -313,8 +319,8 @@ func tells() []string {
 	return strings.Fields("accepts always and breaks can cannot crashes does doesn ends fails for gives goes hangs has ignores in is loses must never of on only or panics prints raises returns says shall should shows still takes throws when with works writes yields")
 }
 
-// wordsOf returns what a text says in words that tell one thing from another, each
-// once, without their endings: those of names are words, too.
+// wordsOf returns the significant words of a text, without repetition and endings. The parts
+// of names count as words.
 func wordsOf(text string) []string {
 	var all []string
 	common := *commonWords()
@@ -328,7 +334,7 @@ func wordsOf(text string) []string {
 	return all
 }
 
-// humps splits a name where a capital or a digit begins another word.
+// humps splits a name before a capital letter or a digit.
 func humps(token string) []string {
 	var all []string
 	runes, from := []rune(token), 0
@@ -342,7 +348,7 @@ func humps(token string) []string {
 	return append(all, string(runes[from:]))
 }
 
-// stemmed takes the ending from a word that one of several, or what is being done, has.
+// stemmed removes the ending of a plural or of a verb form.
 func stemmed(word string) string {
 	for _, end := range []string{"ies", "ing", "ed", "es", "s"} {
 		rest, cut := strings.CutSuffix(word, end)
@@ -360,7 +366,8 @@ func stemmed(word string) string {
 	return single(word)
 }
 
-// single takes one of two equal letters from the end, which an ending doubles: splitting, mapped.
+// single removes one of two equal letters at the end, which an ending doubles: splitting,
+// mapped.
 func single(word string) string {
 	if n := len(word); n > 3 && word[n-1] == word[n-2] && strings.IndexByte("bdgmnprt", word[n-1]) >= 0 {
 		return word[:n-1]
@@ -368,7 +375,7 @@ func single(word string) string {
 	return word
 }
 
-// commonWords are words that tell nothing apart, without their endings.
+// commonWords are words without significance, without their endings.
 var commonWords = patterns.Once(listCommonWords)
 
 func listCommonWords() *map[string]bool {
@@ -395,10 +402,10 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(word string) bool { return slices.Contains(b, word) })
 }
 
-// hasWord reports whether a text has a name that is not a part of another.
+// hasWord reports whether a text contains a name that is not part of another name.
 func hasWord(text, name string) bool { return len(wordAt(text, name)) > 0 }
 
-// wordAt returns where a text has a name that is not a part of another.
+// wordAt returns the positions of a name in a text where it is not part of another name.
 func wordAt(text, name string) (all []int) {
 	if name == "" {
 		return nil
@@ -420,7 +427,7 @@ func wordAt(text, name string) (all []int) {
 	}
 }
 
-// fileStem is the name of a file without its endings.
+// fileStem returns a file's name without its extensions.
 func fileStem(file string) string {
 	base, _, _ := strings.Cut(path.Base(file), ".")
 	if base == "" {
@@ -429,8 +436,8 @@ func fileStem(file string) string {
 	return base
 }
 
-// TestText returns the part of a file that a test is, by its name and how lines are
-// indented: empty where it is not found.
+// TestText returns the part of a file that contains a test, found by its name and by
+// indentation, or "" if it is not found.
 func TestText(file, text, label string) string {
 	if label == file || path.Base(file) == label {
 		return text
@@ -451,7 +458,7 @@ func TestText(file, text, label string) string {
 	return ""
 }
 
-// shortNames returns what a test may be called in its file, the likeliest first.
+// shortNames returns possible names of a test within its file, the likeliest first.
 func shortNames(label string) []string {
 	label, _, _ = strings.Cut(label, "[")
 	label, _, _ = strings.Cut(label, "(")
@@ -468,7 +475,7 @@ func shortNames(label string) []string {
 	return append(all, label)
 }
 
-// names says which tests, for people.
+// labels returns the names of tests, for people.
 func labels(all []redTest) []string {
 	var names []string
 	for _, r := range all {
@@ -477,7 +484,7 @@ func labels(all []redTest) []string {
 	return names
 }
 
-// unrelated says why tests that turned green do not show a criterion.
+// unrelated returns why tests that pass now and failed before do not show a criterion.
 func (s wording) unrelated(turned []redTest) string {
 	why := fmt.Sprintf("these failed before and pass now, but nothing relates them to it: %s", joinFew(labels(turned)))
 	if len(s.names) > 0 {

@@ -12,13 +12,13 @@ import (
 // SignOffItem is a criterion that waits for a person.
 type SignOffItem struct {
 	Row
-	Title  string // of its task
+	Title  string // title of its task
 	Status nexus.TaskStatus
-	Commit string // that its task landed as
+	Commit string // commit of its task's landing
 }
 
-// SignOffItems returns the criteria of what landed that are not met, and that nobody
-// waived or signed off, in the order of the plan.
+// SignOffItems returns the landed criteria that are neither met nor waived nor approved, in
+// the plan's order.
 func SignOffItems(s *state.State, t Table) []SignOffItem {
 	var all []SignOffItem
 	for _, r := range t.Rows {
@@ -31,8 +31,8 @@ func SignOffItems(s *state.State, t Table) []SignOffItem {
 	return all
 }
 
-// TryCommand says how to look at what a run landed, beside the checkout; empty where
-// nothing did.
+// TryCommand returns the command that checks out a run's result next to the checkout, or ""
+// if nothing landed.
 func TryCommand(run nexus.RunID, t Table) string {
 	if t.Commit == "" {
 		return ""
@@ -40,24 +40,24 @@ func TryCommand(run nexus.RunID, t Table) string {
 	return fmt.Sprintf("git worktree add ../try-%s %.12s", run, t.Commit)
 }
 
-// SignOff is what a person says about a criterion. The zero SignOff is nothing.
+// SignOff is a person's decision about a criterion. The zero SignOff is no decision.
 type SignOff string
 
-// What people say.
+// Values of SignOff.
 const (
 	SignedOff SignOff = "yes"
 	Rejected  SignOff = "no"
 )
 
-// SignOffAnswer is what a person says about one criterion, and why.
+// SignOffAnswer is a person's decision about one criterion, and the reason.
 type SignOffAnswer struct {
 	ID    string  `json:"criterion"`
-	Print string  `json:"-"` // the criterion's fingerprint, as they had it before them
+	Print string  `json:"-"` // fingerprint of the criterion that they saw
 	Says  SignOff `json:"says"`
 	Words string  `json:"words,omitzero"`
 }
 
-// Request returns what goes into the journal for it.
+// Request returns the request that records it in the journal.
 func (a SignOffAnswer) Request(by string) nexus.Request {
 	r := nexus.Request{Verb: nexus.VerbApprove, ID: a.ID, Text: ByHand, By: by}
 	switch {
@@ -69,7 +69,7 @@ func (a SignOffAnswer) Request(by string) nexus.Request {
 	return r
 }
 
-// Check says what is wrong with an answer, nil for one that can be recorded.
+// Check returns the problem with an answer, or nil if it can be recorded.
 func (a SignOffAnswer) Check(items []SignOffItem) error {
 	i := slices.IndexFunc(items, func(i SignOffItem) bool { return i.ID == a.ID })
 	switch {
@@ -83,15 +83,14 @@ func (a SignOffAnswer) Check(items []SignOffItem) error {
 	return nil
 }
 
-// Bounds of what is taken over of words into a task, with what its criterion
-// needs.
+// Limits of the text that is copied into a task, including the text of its criterion.
 const (
 	longest  = 1_600
 	shortest = 100
 )
 
-// SignOffPlan returns a plan that fixes what people found wrong, and false where they
-// found nothing. Gates are those that judge the repository.
+// SignOffPlan returns a plan that fixes the problems that people found, or false if they
+// found none. Gates are the gates of the repository.
 func SignOffPlan(run nexus.RunID, s *state.State, items []SignOffItem, answers []SignOffAnswer, gates []string) (nexus.Plan, bool) {
 	p := nexus.Plan{Version: 1, Goal: fmt.Sprintf("Fix what people found wrong in what run %s landed", run)}
 	for _, a := range answers {
@@ -106,7 +105,7 @@ func SignOffPlan(run nexus.RunID, s *state.State, items []SignOffItem, answers [
 			Files: slices.Clone(task.Files), Criteria: []nexus.Criterion{c}, Minutes: max(5, task.Minutes), Strategy: task.Strategy, Reason: task.Reason, Tags: slices.Clone(task.Tags),
 			Brief: fmt.Sprintf("%s of run %s should have met this criterion. A person looked at what landed and says: %s", task.ID, run, cut(a.Words, max(shortest, longest-len(c.Text)))),
 		}
-		if c.Check == "" { // somebody must be able to tell when it is done
+		if c.Check == "" { // there must be a way to see when it is done
 			if gate := checkedBy(gates); gate != "" {
 				t.Criteria = append(t.Criteria, nexus.Criterion{Text: "The gate " + gate + " passes", Check: gate})
 			}
@@ -116,7 +115,7 @@ func SignOffPlan(run nexus.RunID, s *state.State, items []SignOffItem, answers [
 	return p, len(p.Tasks) > 0
 }
 
-// checkedBy returns the gate that says most of whether code works.
+// checkedBy returns the gate that is the best check of working code.
 func checkedBy(gates []string) string {
 	for _, want := range []string{"test", "build"} {
 		if slices.Contains(gates, want) {

@@ -29,20 +29,19 @@ func SignOffMarkdown(run nexus.RunID, t Table, items []SignOffItem) string {
 	return b.String()
 }
 
-// oneLine makes one harmless line of a text.
+// oneLine turns a text into one line without control characters.
 func oneLine(text string) string {
 	return sanitize.Show(strings.Join(strings.Fields(text), " "))
 }
 
-// Bounds of a checklist.
+// Limits of a checklist.
 const (
 	maxList  = 1 << 20 // bytes
 	maxWords = 2_000   // of one answer
 )
 
-// ParseSignOff reads an edited checklist: of which run it is, and the answers that
-// are marked. It takes nothing that it does not understand for an answer, and
-// nothing marked for none.
+// ParseSignOff parses an edited checklist: its run, and the marked answers. It never guesses:
+// an unmarked criterion has no answer, and a mark that it does not understand is an error.
 func ParseSignOff(text string) (run nexus.RunID, answers []SignOffAnswer, err error) {
 	if len(text) > maxList {
 		return "", nil, fmt.Errorf("it has %d bytes, the maximum is %d", len(text), maxList)
@@ -67,12 +66,12 @@ func ParseSignOff(text string) (run nexus.RunID, answers []SignOffAnswer, err er
 	return r.run, r.answers, nil
 }
 
-// signOffReader is where in a checklist one is.
+// signOffReader is the state of a parser of a checklist.
 type signOffReader struct {
 	item, box *regexp.Regexp
 	seen      map[string]bool
 	run       nexus.RunID
-	at        *SignOffAnswer // the criterion to which words belong; nil: none
+	at        *SignOffAnswer // criterion to which text lines belong; nil: none
 	answers   []SignOffAnswer
 }
 
@@ -100,7 +99,7 @@ func (r *signOffReader) line(l string) error {
 	return nil
 }
 
-// open begins a criterion.
+// open starts a criterion.
 func (r *signOffReader) open(m []string) error {
 	if err := r.done(); err != nil {
 		return err
@@ -114,7 +113,7 @@ func (r *signOffReader) open(m []string) error {
 	return nil
 }
 
-// done ends the criterion before.
+// done ends the current criterion.
 func (r *signOffReader) done() error {
 	a := r.at
 	if r.at = nil; a == nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// StillRed returns what failed on the base and fails on the result, by gate: tests by their names, and
-// other findings. It does not count against the work, and a person must know of it.
+// StillRed returns the failures that exist on the base and on the result, by gate: tests by
+// name, and other findings. They do not count against the work, and a person must be told
+// about them.
 func StillRed(result []nexus.Evidence) []string {
 	var all []string
 	for _, e := range result {

@@ -14,31 +14,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Trial is what came of the command of a criterion on the tree that its task is
-// planned for, where it has to fail for what is missing there.
+// Trial is the result of a criterion's command on the tree that its task is planned for,
+// where it must fail because the work is missing.
 type Trial struct {
 	Task   nexus.TaskID
 	Number int // of the criterion in its task, from 1
 	Check  string
-	Said   string // in a few words
-	Wrong  string // why it does not fit; empty: it does, or nobody could tell
-	Form   string // what fits; empty where Wrong says it
-	Vain   bool   // it could not show the criterion with the work either
+	Said   string // short description of the result
+	Wrong  string // why the command is unsuitable; empty: it is suitable, or this is unknown
+	Form   string // suitable form of the command; empty: see Wrong
+	Vain   bool   // the command could not show the criterion even with the work
 }
 
-// CheckContext is what is known beside the evidence of a trial.
+// CheckContext is additional information for the judgement of a trial.
 type CheckContext struct {
-	Tests func(command string) bool // reports whether a command runs tests, and has to say how many
-	Old   []nexus.Evidence          // what the gates said about the same tree
-	Short bool                      // it was given less time than a gate has
+	Tests func(command string) bool // reports whether a command runs tests, and so must report their number
+	Old   []nexus.Evidence          // the gates' results on the same tree
+	Short bool                      // it had a shorter time limit than a gate
 }
 
-// JudgeTrial judges what the command of a criterion said about the tree that its task is
-// planned for. To fail is right: for an assertion, and for what is not there
-// yet, be it a name, a file or a test. To pass is wrong, unless the criterion
-// asks for something that is to stay. So is a failure that no work on the task
-// takes away: of the machine, of the command itself, or of other tests. And so
-// is a command that runs tests and of which nobody sees how many.
+// JudgeTrial judges the result of a criterion's command on the tree that its task is planned
+// for. It should fail: in an assertion, or because a name, file or test does not exist yet.
+// It is wrong if it passes, unless the criterion is about unchanged behavior. It is also
+// wrong if it fails for a reason that the task's work does not remove: the machine, the
+// command itself, or other tests. And it is wrong if it runs tests without reporting their
+// number.
 func JudgeTrial(t nexus.Task, number int, e nexus.Evidence, a CheckContext) Trial {
 	c := t.Criteria[number-1]
 	r := Trial{Task: t.ID, Number: number, Check: c.Check, Said: resultText(e)}
@@ -77,7 +77,7 @@ func JudgeTrial(t nexus.Task, number int, e nexus.Evidence, a CheckContext) Tria
 	return r
 }
 
-// resultText says in a few words the result of a command.
+// resultText returns a short description of a command's result.
 func resultText(e nexus.Evidence) string {
 	switch {
 	case e.Passed():
@@ -92,13 +92,13 @@ func resultText(e nexus.Evidence) string {
 	return line(cmp.Or(e.Why, string(e.State)))
 }
 
-// line is the first line of what a tool says, as much as people read.
+// line returns the first line of a tool's output, cut for people.
 func line(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	return sanitize.Cut(text, 100)
 }
 
-// String is the line that a planner reads.
+// String returns the line for the planner.
 func (r Trial) String() string {
 	text := fmt.Sprintf("%s `%s`: %s. Now: %s.", ID(r.Task, r.Number), r.Check, r.Wrong, r.Said)
 	if r.Form != "" {
@@ -107,7 +107,7 @@ func (r Trial) String() string {
 	return text
 }
 
-// explain is what people read of it.
+// explain returns the text for people.
 func (r Trial) explain() string {
 	if r.Wrong == "" {
 		return r.Said
@@ -115,16 +115,16 @@ func (r Trial) explain() string {
 	return r.Wrong
 }
 
-// Trials are those of a plan.
+// Trials are the trials of a plan.
 type Trials []Trial
 
-// Wrong returns those that do not fit.
+// Wrong returns the trials whose commands are unsuitable.
 func (all Trials) Wrong() Trials {
 	return slices.DeleteFunc(slices.Clone(all), func(r Trial) bool { return r.Wrong == "" })
 }
 
-// Mark writes what came of the trials into the tasks. A criterion whose command
-// could not show it with the work either is one in words from then on.
+// Mark writes the results of the trials into the tasks. A criterion whose command could not
+// show it even with the work loses the command.
 func (all Trials) Mark(tasks []nexus.Task) {
 	for _, r := range all {
 		i := slices.IndexFunc(tasks, func(t nexus.Task) bool { return t.ID == r.Task })
@@ -136,7 +136,7 @@ func (all Trials) Mark(tasks []nexus.Task) {
 	}
 }
 
-// countable is the form of a command that runs tests in which they are counted.
+// countable returns the form of a test command that reports the number of tests.
 func countable(command string) string {
 	words := strings.Fields(command)
 	if len(words) < 2 || words[0] != "go" || words[1] != "test" || strings.ContainsAny(command, "|;&") || slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-list") }) {
@@ -160,8 +160,8 @@ func countable(command string) string {
 	return "`" + strings.Join(kept, " ") + "`"
 }
 
-// elsewhere is a go test of the root alone, given the package in which all test
-// files of the task are where that is another; else the command as it is.
+// elsewhere returns a go test command of the root package with the package that contains all
+// test files of the task, if that is another one; otherwise it returns the command unchanged.
 func elsewhere(t nexus.Task, command string) string {
 	words := strings.Fields(command)
 	if len(words) < 2 || words[0] != "go" || words[1] != "test" || strings.ContainsAny(command, "|;&>") {
@@ -184,7 +184,7 @@ func elsewhere(t nexus.Task, command string) string {
 	return command
 }
 
-// anchored is the pattern that is the name of just one test.
+// anchored returns the pattern that matches exactly one test name.
 func anchored(pattern string) string {
 	name := strings.Trim(pattern, `'"^$`)
 	if !regexp.MustCompile(`^\w+$`).MatchString(name) {
@@ -193,7 +193,7 @@ func anchored(pattern string) string {
 	return "'^" + name + "$'"
 }
 
-// commandFault says why a command fails for its own sake; empty where it does not.
+// commandFault returns why a command fails by its own fault, or "".
 func commandFault(check string, e nexus.Evidence) string {
 	if e.Passed() {
 		return ""
@@ -218,12 +218,12 @@ func commandFault(check string, e nexus.Evidence) string {
 	return ""
 }
 
-// unreached reports whether a client of a registry found no network.
+// unreached reports whether a registry client had no network.
 func unreached(text string) bool {
 	return slices.ContainsFunc(stack.Environments().Unreached, func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) })
 }
 
-// texts returns what a gate found, in words.
+// texts returns the texts of a gate's findings.
 func texts(e nexus.Evidence) []string {
 	all := []string{e.Why}
 	for _, f := range e.Findings {
@@ -234,8 +234,8 @@ func texts(e nexus.Evidence) []string {
 	return all
 }
 
-// lacksTaskFile reports whether a command could not run for want of a file of the
-// tree, which the task may make.
+// lacksTaskFile reports whether a command could not run because a file is missing that the
+// task may create.
 func lacksTaskFile(t nexus.Task, e nexus.Evidence) bool {
 	for _, f := range e.Findings {
 		if f.File != "" {
@@ -253,8 +253,9 @@ func lacksTaskFile(t nexus.Task, e nexus.Evidence) bool {
 	return false
 }
 
-// unrelatedFailures returns the tests for which alone a command fails, which failed
-// before on the same tree, and which neither the task nor the command names; empty for none.
+// unrelatedFailures returns the tests that alone make a command fail, that failed before on
+// the same tree, and that neither the task nor the command names. It returns "" if there are
+// none.
 func unrelatedFailures(t nexus.Task, check string, e nexus.Evidence, old []nexus.Evidence) string {
 	if e.State != nexus.Fail || len(e.Findings) == 0 {
 		return ""
@@ -274,10 +275,10 @@ func unrelatedFailures(t nexus.Task, check string, e nexus.Evidence, old []nexus
 	return joinFew(names)
 }
 
-// UndecidableCriteria returns the criteria of a task whose command cannot tell, by what it said
-// of work on the task, in the words that are left of them. The work is not to
-// blame for that, unless the command failed, or changed files that it was to
-// look at. Where nothing else judged the work there are none.
+// UndecidableCriteria returns the criteria of a task whose commands cannot decide, judged by
+// their results on the task's work, reduced to their texts. The work is not at fault, unless
+// the command failed or changed files that it was to check. It returns none if nothing else
+// judged the work.
 func UndecidableCriteria(t nexus.Task, now []nexus.Evidence) []nexus.CriterionRevised {
 	if !slices.ContainsFunc(now, nexus.Evidence.Passed) {
 		return nil
@@ -306,16 +307,16 @@ func rewrote(e nexus.Evidence) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == "rewrote" })
 }
 
-// TriedCheck is a check that was tried before the work, and what came of it.
+// TriedCheck is a check that was run before the work, and its result.
 type TriedCheck struct {
 	Criterion string `json:"criterion"` // T1/AC-2
 	Check     string `json:"check"`
 	Came      string `json:"came"`
 	Fits      bool   `json:"fits"`
-	Words     bool   `json:"words,omitzero"` // it cannot tell: its criterion is one in words
+	Words     bool   `json:"words,omitzero"` // its command is useless, so the criterion has only its text
 }
 
-// TriedChecks returns the checks of tasks that were tried before the work.
+// TriedChecks returns the checks of tasks that were run before the work.
 func TriedChecks(tasks []nexus.Task) []TriedCheck {
 	var all []TriedCheck
 	for _, t := range tasks {

@@ -13,46 +13,45 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Work is what is known of a task's tree that its gates let through.
+// Work is the known information about a task's tree that passed its gates.
 type Work struct {
 	Task    nexus.Task
 	Changed []string         // files that differ from the base
-	Edited  []string         // of these, files that serve tests and were there before
-	Gone    []string         // of these, files that are not there any more
-	Touched []string         // names of what the changed lines are in: functions, classes
+	Edited  []string         // of these, existing files that serve tests
+	Gone    []string         // of these, files that were deleted
+	Touched []string         // names of the functions and classes around the changed lines
 	Known   []string         // of [Subjects], those that are names in the code of the base
-	Lost    []nexus.Finding  // what the change does to what judges it
-	Base    []nexus.Evidence // what the gates said about the base, weighed against nothing
-	Now     []nexus.Evidence // what they say about the tree
-	// Ended returns how the tests that a gate named ended, by their names: pass,
-	// fail, skip. Nil, and a nil map: the runner does not say which passed.
+	Lost    []nexus.Finding  // the change's effects on its own tests and gates
+	Base    []nexus.Evidence // the gates' results on the base, without comparison
+	Now     []nexus.Evidence // the gates' results on the tree
+	// Ended returns the results of the tests of a gate by name: pass, fail, skip. Nil, or a
+	// nil map: the runner does not list passed tests.
 	Ended func(e nexus.Evidence) map[string]string
-	// TextOf returns the text of a test that failed on the base, as it is there; empty
-	// where nobody finds it. Nil: nobody looked.
+	// TextOf returns the text on the base of a test that failed there, or "" if it is not
+	// found. Nil: not available.
 	TextOf func(f nexus.Finding) string
-	// Again is what gates said about the base when they ran once more: a test that
-	// passed then did not need the change. Empty: nobody looked.
+	// Again are the gates' results on the base of a second run: a test that passed then did
+	// not need the change. Empty: not run.
 	Again []nexus.Evidence
-	// Old is what gates say about the tree with the tests of the base in place of its
-	// own, weighed against nothing. Nil: nobody looked.
+	// Old are the gates' results on the tree with the base's tests, without comparison. Nil:
+	// not run.
 	Old []nexus.Evidence
-	// Without is what was seen of the change's tests where the rest of the change
-	// is not there; nil: nobody looked.
+	// Without are the results of the change's tests without the rest of the change; nil: not
+	// run.
 	Without *nexus.TestsProved
-	Hollow  bool // these could only not be loaded there, and look at nothing
-	// Asserts says that a test of the change checks something that is not written down in
-	// the check itself, and Tells which of [Work.Known] its tests have in them.
+	Hollow  bool // these tests could only fail to load there, and check nothing
+	// Asserts means that a test of the change checks something that is not written in the
+	// check itself. Tells are those of [Work.Known] that its tests contain.
 	Asserts bool
 	Tells   []string
-	// Renamed says that the change does nothing but rename what the task's title
-	// says.
+	// Renamed means that the change only makes the renames that the task's title asks for.
 	Renamed bool
-	Texts   bool // the change is of nothing but comments and documents
+	Texts   bool // the change consists only of comments and documents
 }
 
-// WeighGateCriteria says about each criterion whose check is a gate what shows it. That a gate
-// passes because nothing got worse lets a change land, and shows nothing: only
-// what bears on the criterion does. See docs/acceptance.md for the rules.
+// WeighGateCriteria decides, for each criterion whose check is a gate, which evidence shows
+// it. A gate that passes because nothing got worse lets a change land, and shows nothing:
+// only results about the criterion do. See docs/acceptance.md for the rules.
 func WeighGateCriteria(w Work) []nexus.CriterionShown {
 	var all []nexus.CriterionShown
 	for i, c := range w.Task.Criteria {
@@ -73,17 +72,18 @@ func WeighGateCriteria(w Work) []nexus.CriterionShown {
 	return all
 }
 
-// BaseResults is what is known of the base of an attempt before anybody works.
+// BaseResults are the results on an attempt's base before the work.
 type BaseResults struct {
-	Said []nexus.Evidence // by the gates
-	Own  []CommandResults // by the commands of the task's criteria
-	// Aside reports whether people put a test aside. Nil: no test is.
+	Said []nexus.Evidence // of the gates
+	Own  []CommandResults // of the commands of the task's criteria
+	// Aside reports whether people excluded a test. Nil: no test is excluded.
 	Aside func(gate, test string) bool
-	// Ended returns how the tests that a gate named ended, as in [Work].
+	// Ended returns the results of a gate's tests, as in [Work].
 	Ended func(e nexus.Evidence) map[string]string
 }
 
-// FindRedOnBase holds what fails on the base of an attempt against what its task names.
+// FindRedOnBase compares the failures on an attempt's base with the failures that its task
+// names.
 func FindRedOnBase(t nexus.Task, b BaseResults) nexus.RedSeen {
 	var s nexus.RedSeen
 	wishes := ParseMentions(Texts(t)).ResolvePlaces(found(b.Said))
@@ -124,8 +124,8 @@ func FindRedOnBase(t nexus.Task, b BaseResults) nexus.RedSeen {
 	return s
 }
 
-// skipped returns the tests that do not run though the task means them, each
-// marked as skipped. Nothing that a change does to others makes them pass.
+// skipped returns tests that the task names and that do not run because they are marked as
+// skipped. A change elsewhere cannot make them pass.
 func (b BaseResults) skipped(wishes Mentions, known []string) []string {
 	var all []string
 	for _, e := range b.Said {
@@ -145,7 +145,7 @@ func (b BaseResults) skipped(wishes Mentions, known []string) []string {
 	return all
 }
 
-// found returns all that gates found.
+// found returns the findings of all gates.
 func found(said []nexus.Evidence) (all []nexus.Finding) {
 	for _, e := range said {
 		all = append(all, e.Findings...)
@@ -160,25 +160,23 @@ func appendUnique(all []string, s string) []string {
 	return append(all, s)
 }
 
-// UnshownCriteria returns the numbers of the criteria, of those that are given, that
-// would not count as met on a tree whose gates passed, and why the first would
-// not. Checks are what
-// was tried of tests that somebody wrote for them; waived are those that a
-// person does without.
+// UnshownCriteria returns, of the given criteria, the numbers of those that would not count
+// as met on a tree whose gates passed, and why the first would not. Checks are the results of
+// tests that were written for them; waived are those that a person waived.
 func UnshownCriteria(t nexus.Task, weighed []nexus.CriterionShown, checks []nexus.CriterionCheck, waived []int) (open []int, why string) {
 	for _, s := range weighed {
 		if s.By != "" || s.Left || slices.Contains(waived, s.Number) || s.Number > len(t.Criteria) {
 			continue
 		}
 		if c := t.Criteria[s.Number-1]; c.Check == "" && c.Kind == nexus.StaysCriterion {
-			continue // a test of what is to stay as it was passes without the change, too
+			continue // a test of unchanged behavior also passes without the change
 		}
 		text := s.Why
 		i := slices.IndexFunc(checks, func(c nexus.CriterionCheck) bool { return c.Number == s.Number && c.Of == s.Of })
 		if i >= 0 {
 			c := checks[i]
 			if c.Proved || c.Command == "" && c.Why != "" {
-				continue // withCurrentChecks by a command of its own, or left to people for a reason
+				continue // shown by its own command, or left to people for a reason
 			}
 			text += "; the check that was written for it does not count: " + c.Why
 		}
@@ -190,8 +188,8 @@ func UnshownCriteria(t nexus.Task, weighed []nexus.CriterionShown, checks []nexu
 	return open, why
 }
 
-// renames reports whether a criterion asks for the new name of a change that
-// does nothing but rename: no test can fail without it for another reason.
+// renames reports whether a criterion asks for the new name in a change that only renames: no
+// test can fail without it for another reason.
 func (w Work) renames(c nexus.Criterion) bool {
 	r, is := repair.RenamesOf(w.Task)
 	text := strings.ToLower(c.Text)
@@ -199,8 +197,8 @@ func (w Work) renames(c nexus.Criterion) bool {
 	return w.Renamed && is && about && strings.Contains(text, strings.ToLower(r.To))
 }
 
-// meantReds returns what was red on the base and that a criterion, or the task's
-// title, names; and what of that is not seen to pass now.
+// meantReds returns the failures on the base that a criterion, or the task's title, names,
+// and those of them that are not known to pass now.
 func (w Work) meantReds(c nexus.Criterion) (all, left []string) {
 	wishes := ParseMentions(Texts(nexus.Task{Title: w.Task.Title, Criteria: []nexus.Criterion{c}})).ResolvePlaces(found(w.Base))
 	for _, b := range w.Base {
@@ -217,14 +215,14 @@ func (w Work) meantReds(c nexus.Criterion) (all, left []string) {
 	return all, left
 }
 
-// isQuarantined reports whether people let the failure of a test not count.
+// isQuarantined reports whether people quarantined a test.
 func (w Work) isQuarantined(f nexus.Finding) bool {
 	return slices.ContainsFunc(w.Now, func(e nexus.Evidence) bool {
 		return slices.ContainsFunc(e.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test && x.Quarantine != "" })
 	})
 }
 
-// Texts are what says which tests a task is about.
+// Texts returns the texts that name the tests of a task.
 func Texts(t nexus.Task) []string {
 	texts := []string{t.Title}
 	for _, c := range t.Criteria {
@@ -233,8 +231,8 @@ func Texts(t nexus.Task) []string {
 	return texts
 }
 
-// GatesOfReds returns the gates whose failures on the base show criteria now, if they
-// are no accident.
+// GatesOfReds returns the gates whose failures on the base show criteria now, if the failures
+// are not random.
 func (w Work) GatesOfReds(all []nexus.CriterionShown) []string {
 	var gates []string
 	for _, s := range all {
@@ -258,14 +256,14 @@ func (w Work) failedAgain(b nexus.Evidence, f nexus.Finding) bool {
 		return false
 	case nexus.Fail:
 		return f.Test == "" || slices.ContainsFunc(e.Findings, func(o nexus.Finding) bool { return o.Test == f.Test }) ||
-			!slices.ContainsFunc(e.Findings, func(o nexus.Finding) bool { return o.Test != "" }) // no test could be told
+			// no test could be identified
+			!slices.ContainsFunc(e.Findings, func(o nexus.Finding) bool { return o.Test != "" })
 	default:
 		return true
 	}
 }
 
-// accidents returns the tests that failed on the base, and passed there when they
-// ran again.
+// accidents returns the tests that failed on the base and passed there in a second run.
 func (w Work) accidents() []string {
 	var all []string
 	for _, b := range w.Base {
@@ -278,8 +276,8 @@ func (w Work) accidents() []string {
 	return all
 }
 
-// passesNow reports whether a finding of the base is not there now, and a test that
-// failed was seen to pass: one that was skipped or taken away does not.
+// passesNow reports whether a finding of the base is gone and a failing test now passes. A
+// skipped or deleted test does not count as passing.
 func (w Work) passesNow(b nexus.Evidence, f nexus.Finding) bool {
 	for _, e := range w.Now {
 		some := f.Test != "" && strings.HasPrefix(e.Gate, "related") && nexus.EvidenceOf(w.Now, b.Gate).Gate == ""
@@ -293,11 +291,11 @@ func (w Work) passesNow(b nexus.Evidence, f nexus.Finding) bool {
 			return true
 		case ended[f.Test] != "", len(ended) > 0 && strings.Contains(f.Test, ".Test"): // Go names all
 			return ended[f.Test] == "pass"
-		case e.Gate != b.Gate: // some of its tests ran, and nobody says which
+		case e.Gate != b.Gate: // some of its tests ran, and it is unknown which
 		case b.Counts == nexus.Counts{} && e.Counts == nexus.Counts{}:
 			return true
 		default:
-			// It may be one that is skipped now.
+			// it may be a test that is skipped now
 			return !w.weakensTests() && e.Counts.Passed > b.Counts.Passed && e.Counts.Skipped <= b.Counts.Skipped
 		}
 	}
@@ -311,8 +309,8 @@ func (w Work) ended(e nexus.Evidence) map[string]string {
 	return w.Ended(e)
 }
 
-// isClean reports whether a gate passes by itself, and not because what it found
-// was there before.
+// isClean reports whether a gate passes by itself, and not because its findings existed
+// before.
 func isClean(e nexus.Evidence) bool { return e.Passed() && len(e.Old) == 0 && len(e.Flaky) == 0 }
 
 // runsTests reports whether a gate runs tests.
@@ -324,10 +322,10 @@ func (w Work) tests() []string {
 	return slices.DeleteFunc(slices.Clone(w.Changed), func(f string) bool { return !stack.ServesTests(f) })
 }
 
-// changesOnlyTests reports whether the change is of nothing but tests.
+// changesOnlyTests reports whether the change consists only of tests.
 func (w Work) changesOnlyTests() bool { return len(w.Changed) > 0 && len(w.tests()) == len(w.Changed) }
 
-// moreTestsPass reports whether more tests pass than on the base, or nobody counts them.
+// moreTestsPass reports whether more tests pass than on the base, or the number is unknown.
 func (w Work) moreTestsPass() bool {
 	counted := false
 	for _, b := range w.Base {
@@ -342,8 +340,8 @@ func (w Work) moreTestsPass() bool {
 	return !counted && slices.ContainsFunc(w.Now, func(e nexus.Evidence) bool { return runsTests(e, e.Gate) && e.Passed() })
 }
 
-// covered returns what tests run of the lines that the change made,
-// where somebody measured it and that is at least half of them.
+// covered returns the coverage of the changed lines, if it was measured and is at least half
+// of them.
 func (w Work) covered() *nexus.Coverage {
 	for _, e := range w.Now {
 		if k := e.Coverage; k != nil && k.New.Total > 0 && 2*k.New.Covered >= k.New.Total {
@@ -353,7 +351,7 @@ func (w Work) covered() *nexus.Coverage {
 	return nil
 }
 
-// unshownReason says in words why nothing bears on a criterion.
+// unshownReason returns why there is no evidence for a criterion.
 func (v *weighing) unshownReason(gate string) string {
 	var passed, old int
 	for _, e := range v.Now {
@@ -396,8 +394,8 @@ func (v *weighing) unshownReason(gate string) string {
 	return said + ": " + strings.Join(why, "; ")
 }
 
-// hasOtherCriterion reports whether another criterion of the task is about more than
-// gates: then one that asks for a green suite may mean just that.
+// hasOtherCriterion reports whether another criterion of the task is about more than gates:
+// then a criterion that asks for a passing suite may mean exactly that.
 func (w Work) hasOtherCriterion(c nexus.Criterion) bool {
 	return slices.ContainsFunc(w.Task.Criteria, func(o nexus.Criterion) bool {
 		gate, command := Gate(o)
@@ -405,13 +403,13 @@ func (w Work) hasOtherCriterion(c nexus.Criterion) bool {
 	})
 }
 
-// asksOnlyForGate reports whether a criterion says nothing but that a gate passes: "it
-// builds", "the linter is silent", "all tests pass".
+// asksOnlyForGate reports whether a criterion requires only that a gate passes: "it builds",
+// "the linter is silent", "all tests pass".
 func asksOnlyForGate(text, gate string) bool {
 	return saysOnly(text, append(vocabulary(gate), strings.ToLower(gate)))
 }
 
-// vocabulary are the words for what a gate does that is no test.
+// vocabulary returns words for the results of a gate without tests.
 func vocabulary(gate string) []string {
 	for _, family := range [][]string{
 		{"test", "tests", "suite", "tested", "existing"},
@@ -427,7 +425,7 @@ func vocabulary(gate string) []string {
 	return nil
 }
 
-// joinFew names some things of many.
+// joinFew joins the first few of many names.
 func joinFew(all []string) string {
 	const most = 5
 	if len(all) <= most {

@@ -1,10 +1,10 @@
-// Package attempthistory sums up what is known from earlier attempts at a task, for whoever
-// tries it again: how each ended, what was found last, which failures stayed
-// whatever was changed, what judges stood by, what people said, and which tree came
-// closest. Nothing of it is said twice, and what is new comes first.
+// Package attempthistory summarizes earlier attempts at a task for the next attempt: how each
+// ended, the last findings, failures that stayed whatever was changed, open findings of
+// judges, people's guidance, and the closest tree. Nothing is repeated, and the newest comes
+// first.
 //
-// It is decided on the journal alone. What only blobs and git know, the words of
-// agents and what they changed, is read and filled in by who does the work.
+// The summary is made from the journal alone. The caller reads and fills in the data that
+// only blobs and git contain: the agents' texts and their changes.
 package attempthistory
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Summary is what is known from earlier attempts. The zero Account is nothing.
+// Summary describes earlier attempts. The zero Summary is empty.
 type Summary struct {
 	Attempts     []Attempt // newest first
 	Last         LastFailure
-	DeadEnds     []DeadEnd                 // the one that was met last first
+	DeadEnds     []DeadEnd                 // the most recent one first
 	OpenFindings []OpenFinding             // newest first
-	Said         []state.DeliveredGuidance // by people, newest first
-	Closest      BestTree                  // zero where the new attempt starts from a tree of them
+	Said         []state.DeliveredGuidance // people's guidance, newest first
+	Closest      BestTree                  // zero if the new attempt starts from a tree of the earlier ones
 }
 
 // Attempt is an earlier attempt.
@@ -33,35 +33,35 @@ type Attempt struct {
 	Rounds  int
 	Fault   state.FailureCause
 	Why     string
-	Revised bool   // a person changed its criteria since
-	Held    int    // the round of it that the new attempt starts from; 0: none
-	From    string // the commit that its change is compared with
-	To      string // the commit that it came to; empty: it changed nothing
+	Revised bool   // a person has changed its criteria since
+	Held    int    // its round from which the new attempt starts; 0: none
+	From    string // commit that its change is compared with
+	To      string // commit of its result; empty: it changed nothing
 	Author  AuthorText
 
-	Files []string // that it changed; to be read
-	Idea  string   // in the words of its agent; to be read
+	Files []string // changed files; filled in by the caller
+	Idea  string   // its agent's own description; filled in by the caller
 }
 
-// AuthorText are where an agent says what it did: in what it submitted, and else in its
+// AuthorText refers to an agent's own description of its work: its submission, or else its
 // conversation. Both are blobs.
 type AuthorText struct {
 	Result   string
 	Messages []string
 }
 
-// LastFailure is what was found last, where the new attempt is not told of it as something
-// that is to be fixed in what it starts from. The zero Last is nothing.
+// LastFailure is the last failure, unless the new attempt receives it as a finding to fix in
+// its starting tree. The zero LastFailure is none.
 type LastFailure struct {
 	Attempt  nexus.AttemptID
 	Round    int
 	From     string // a gate, or review, verify, proof or train
 	Why      string
 	Findings []nexus.Finding
-	Output   string // blob: what the gate printed
-	Held     bool   // the new attempt starts from the tree that it is about
+	Output   string // blob: the gate's output
+	Held     bool   // the new attempt starts from the tree of this failure
 
-	Printed string // that, as far as it tells of what failed; to be read
+	Printed string // the part of the output about the failure; filled in by the caller
 }
 
 // DeadEnd is a failure that stayed, whatever was changed.
@@ -77,18 +77,18 @@ type FailedRound struct {
 	Round   int
 	Author  AuthorText
 
-	Idea string // in the words of its agent; to be read
+	Idea string // its agent's own description; filled in by the caller
 }
 
-// OpenFinding is a finding of a judge that was neither fixed nor dropped.
+// OpenFinding is a judge's finding that was neither fixed nor dropped.
 type OpenFinding struct {
 	Attempt   nexus.AttemptID
 	Cause     string // review or verify
 	Finding   nexus.Finding
-	Objection string // why its author disputed it before its judge named it again; empty: it did not
+	Objection string // the author's objection before the judge repeated it; empty: none
 }
 
-// Summarize sums up what is known to the attempt of a view.
+// Summarize summarizes the earlier attempts for the attempt of a view.
 func Summarize(v state.View) Summary {
 	var a Summary
 	for i, old := range slices.Backward(v.Past) {
@@ -112,7 +112,7 @@ func Summarize(v state.View) Summary {
 	return a
 }
 
-// plain is a text without what does not change what it says.
+// plain returns a text in lower case with single blanks, for comparison.
 func plain(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
 func attempt(v state.View, old *state.Attempt, revised bool) Attempt {
@@ -120,7 +120,8 @@ func attempt(v state.View, old *state.Attempt, revised bool) Attempt {
 		ID: old.ID, Tier: old.Tier, Rounds: len(old.Rounds), Fault: state.FailureCauseOf(old), Why: old.Why, Revised: revised,
 		From: old.Base, To: old.Snapshot.Commit,
 	}
-	if r := old.LastRound(); r != nil && a.To == "" { // the train took it back, and it ended before it had a tree again
+	// the landing queue returned it, and it ended before it had a tree again
+	if r := old.LastRound(); r != nil && a.To == "" {
 		a.From, a.To = r.Base, r.Commit
 	}
 	if v.Attempt != nil && v.Attempt.From == old.ID {
@@ -135,8 +136,8 @@ func attempt(v state.View, old *state.Attempt, revised bool) Attempt {
 	return a
 }
 
-// last returns what was found last, nothing where that is what is to be fixed in
-// the tree that the new attempt starts from.
+// last returns the last failure, or zero if it is to be fixed in the new attempt's starting
+// tree.
 func last(v state.View) LastFailure {
 	for _, old := range slices.Backward(v.Past) {
 		if old.HandedWhy != "" {
@@ -158,8 +159,8 @@ func last(v state.View) LastFailure {
 	return LastFailure{}
 }
 
-// endedWith returns what stopped a round's work: who found what, or else what it
-// says in sum. The zero Last is nothing.
+// endedWith returns the failure that ended a round's work: its source, and the findings or a
+// summary. The zero LastFailure is none.
 func endedWith(r *state.Round) LastFailure {
 	if n := len(r.Reviews); n > 0 && r.Reviews[n-1].SendsBack {
 		return LastFailure{From: repair.ReviewCause, Why: r.Reviews[n-1].Summary, Findings: r.Reviews[n-1].Findings}
@@ -180,7 +181,7 @@ func endedWith(r *state.Round) LastFailure {
 	return LastFailure{}
 }
 
-// distinct leaves out findings that are there twice, wherever they are.
+// distinct removes findings with the same signature as an earlier one.
 func distinct(all []nexus.Finding) []nexus.Finding {
 	seen := map[string]bool{}
 	var once []nexus.Finding
@@ -193,11 +194,11 @@ func distinct(all []nexus.Finding) []nexus.Finding {
 	return once
 }
 
-// deadEnds returns the failures that more than one tree had, with the rounds that
-// tried something else against them.
+// deadEnds returns the failures of more than one tree, with the rounds that tried something
+// else against them.
 func deadEnds(past []*state.Attempt) []DeadEnd {
 	var all []DeadEnd
-	at, trees := map[string]int{}, map[string]bool{} // by what the failure is; by that and the tree
+	at, trees := map[string]int{}, map[string]bool{} // by failure; by failure and tree
 	for _, old := range slices.Backward(past) {
 		for _, r := range slices.Backward(old.Rounds) {
 			if r.Verdict == nil || r.Verdict.State == nexus.Pass || r.Verdict.Gate == "" {
@@ -223,8 +224,8 @@ func deadEnds(past []*state.Attempt) []DeadEnd {
 	return slices.DeleteFunc(all, func(d DeadEnd) bool { return len(d.Tries) < 2 })
 }
 
-// openFindings returns what judges of earlier attempts named last and nobody fixed, and
-// what is said to the new attempt nowhere else.
+// openFindings returns the last findings of judges of earlier attempts that are not fixed and
+// that the new attempt receives nowhere else.
 func openFindings(v state.View, last LastFailure) []OpenFinding {
 	var all []OpenFinding
 	told := slices.Concat(last.Findings, v.Kept.Open)
@@ -243,9 +244,8 @@ func openFindings(v state.View, last LastFailure) []OpenFinding {
 	return all
 }
 
-// Objections returns, for each of the findings that are to be fixed in the tree that
-// the attempt of a view starts from, why its author disputed it before its judge
-// named it again; empty where that was not so.
+// Objections returns, for each finding that is to be fixed in the attempt's starting tree,
+// the author's objection before the judge repeated it, or "" if there was none.
 func Objections(v state.View) []string {
 	all := make([]string, len(v.Kept.Open))
 	for _, old := range v.Past {

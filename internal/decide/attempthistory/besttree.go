@@ -8,23 +8,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// BestTree is the tree that came closest to what a task asks for, red or not. The
-// zero Closest is none.
+// BestTree is the tree that is closest to the goal of a task, whether it passes or not. The
+// zero BestTree is none.
 type BestTree struct {
 	state.Tree
 	Passed int // gates that passed
 	Met    int // criteria whose checks passed
 
-	Diff string // what it changes; to be read
+	Diff string // its diff; filled in by the caller
 }
 
-// bestTreeOf returns the closest tree of attempts. Closer is, in this order: what met
-// more of the criteria; what passed more gates; with fewer red; what got further
-// with its judges; the later one. The gates stop at the first that is red, so that
-// how much is red says something only of trees that got equally far.
+// bestTreeOf returns the closest tree of attempts. Closer means, in this order: more criteria
+// met; more gates passed; fewer failures; further with its judges; later. The gates stop at
+// the first failure, so the number of failures can only be compared between trees that got
+// equally far.
 //
-// A tree that touches what judges it does not count, see [state.BestTree], and
-// neither does one that may hold a secret: its diff is shown to other models.
+// A tree that changes its own tests and gates does not count, see [state.BestTree], and
+// neither does one that may contain a secret: its diff is shown to other models.
 func bestTreeOf(attempts []*state.Attempt, criteria []nexus.Criterion) BestTree {
 	var best BestTree
 	closer := func(a, b BestTree) int {
@@ -45,12 +45,12 @@ func bestTreeOf(attempts []*state.Attempt, criteria []nexus.Criterion) BestTree 
 	return best
 }
 
-// leaks reports whether a round's work may hold a secret.
+// leaks reports whether a round's work may contain a secret.
 func leaks(r *state.Round) bool {
 	return slices.ContainsFunc(r.Evidence, func(e nexus.Evidence) bool { return e.Gate == nexus.SecretsGate && !e.Passed() })
 }
 
-// passed counts the gates that passed what a round came to, and the criteria whose
+// passed returns the number of gates that passed the result of a round, and of criteria whose
 // checks they are.
 func passed(r *state.Round, criteria []nexus.Criterion) (gates, met int) {
 	if r.Verdict == nil {

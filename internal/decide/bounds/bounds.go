@@ -1,5 +1,5 @@
-// Package bounds checks a change against the definition of done: it takes what
-// was measured and returns what is over a limit. It asks no model.
+// Package bounds checks a change against the definition of done: it compares measured values
+// with limits and returns the exceeded ones. It calls no model.
 package bounds
 
 import (
@@ -22,61 +22,61 @@ var sinkTable string
 //go:embed left.txt
 var leftTable string
 
-// MeasuredChange is what is known of a change.
+// MeasuredChange is the measured data about a change.
 type MeasuredChange struct {
 	Tree    string
 	Files   []FileChange
-	Whole   bool     // the patch was read to its end
+	Whole   bool     // the patch was read completely
 	Planned []string // files that the task's plan names; nil: there is no plan
 	Deps    []Dependency
-	Run     bool            // it is the result of a run, and not the work on one task
-	Cover   *CoverageResult // nil: nobody measured it
-	Audit   *Audit          // nil: nobody looked
+	Run     bool            // it is the result of a run, not the work on one task
+	Cover   *CoverageResult // nil: not measured
+	Audit   *Audit          // nil: not checked
 
-	Caches  []string // directories of caches that the base has; see [Caches]
-	Unnamed []string // of [MeasuredChange.Data], what no other file of the tree names
+	Caches  []string // cache directories that the base contains; see [Caches]
+	Unnamed []string // files of [MeasuredChange.Data] that no other file of the tree names
 
-	Task *Task // whose work it is; nil: nobody is there who could explain anything
+	Task *Task // the task; nil: there is no author who could explain anything
 }
 
-// Task is what is known of the task that a change works on.
+// Task describes the task of a change.
 type Task struct {
 	Texts  []string            // its words: title, brief, criteria, and the goal
 	Checks []string            // of its criteria
-	Said   []nexus.Explanation // what submissions explain
+	Said   []nexus.Explanation // explanations in submissions
 }
 
-// Audit is what is known of the faults of dependencies.
+// Audit is the result of a search for vulnerable dependencies.
 type Audit struct {
 	Found []nexus.Finding
-	Why   string // why nobody can tell; empty: somebody could
+	Why   string // why there is no result; empty: there is one
 }
 
-// CoverageResult is how much of the lines tests go through, in percent.
+// CoverageResult is the percentage of lines that tests run.
 type CoverageResult struct {
 	Now, Before float64
 	Had         bool     // Before is known
-	Why         string   // why Now is not known; empty: it is
-	Lacks       []string // why nobody knows of some of the tests, though of others
-	How         []string // the tools that measured it
-	Command     string   // that did, where people set one
+	Why         string   // why Now is unknown; empty: it is known
+	Lacks       []string // why the coverage of some of the tests is unknown
+	How         []string // tools that measured it
+	Command     string   // command that people set for it
 
-	Measured *nexus.Coverage // which lines it is; nil: unknown
+	Measured *nexus.Coverage // the lines; nil: unknown
 }
 
-// Dependency is one that a change adds.
+// Dependency is a dependency that a change adds.
 type Dependency struct {
-	Name    string // and version
-	File    string // that names it
+	Name    string // with version
+	File    string // file that declares it
 	Line    int    // 0 is unknown
 	Licence string // SPDX; empty: unknown
 }
 
-// most is how many findings one bound tells.
+// most limits the findings of one bound.
 const most = 50
 
-// CheckBounds holds a change to its bounds, and returns those that it passes, or
-// that could not be told. What only warns is a pass with remarks.
+// CheckBounds checks a change against the bounds, and returns those that are exceeded or
+// could not be checked. A bound that only warns returns a pass with remarks.
 func CheckBounds(r nexus.DoneRules, m MeasuredChange) []nexus.Evidence {
 	var all []nexus.Evidence
 	for _, b := range nexus.DoneBounds() {
@@ -98,8 +98,8 @@ func CheckBounds(r nexus.DoneRules, m MeasuredChange) []nexus.Evidence {
 	return all
 }
 
-// Decides reports whether a bound's evidence decides: one that blocks and was
-// passed, or could not be told.
+// Decides reports whether a bound's evidence decides about the change: it blocks, and was
+// exceeded or could not be checked.
 func Decides(r nexus.DoneRules, e nexus.Evidence) bool {
 	return e.State != nexus.Pass && r.Modes[strings.TrimPrefix(e.Gate, nexus.DonePrefix)] == nexus.BoundBlock
 }
@@ -151,10 +151,10 @@ func boundEvidence(b nexus.DoneBound, mode nexus.BoundMode, found []nexus.Findin
 	return e, n > 0 || unsure != "" || e.Coverage != nil
 }
 
-// listed is how many places a line names.
+// listed limits the places in a line.
 const listed = 20
 
-// places names where findings are, empty where they are about the whole.
+// places returns the places of findings, or "" if they are about the whole change.
 func places(found []nexus.Finding) string {
 	var all []string
 	for _, f := range found {
@@ -205,7 +205,7 @@ func boundFindings(name string, r nexus.DoneRules, m MeasuredChange) (found []ne
 	return nil, ""
 }
 
-// unplannedFiles names the files that no plan names.
+// unplannedFiles returns findings for files that the plan does not name.
 func unplannedFiles(m MeasuredChange) []nexus.Finding {
 	if len(m.Planned) == 0 {
 		return nil
@@ -222,7 +222,7 @@ func unplannedFiles(m MeasuredChange) []nexus.Finding {
 	return found
 }
 
-// planned reports whether the plan of the task names a file.
+// planned reports whether the task's plan names a file.
 func (m MeasuredChange) planned(file string) bool {
 	return slices.ContainsFunc(m.Planned, func(p string) bool {
 		p = strings.TrimPrefix(p, "./")
@@ -231,7 +231,7 @@ func (m MeasuredChange) planned(file string) bool {
 	})
 }
 
-// large says that a change is too large to be read well.
+// large returns findings for a change that is too large to review.
 func large(r nexus.DoneRules, m MeasuredChange) []nexus.Finding {
 	files, lines := 0, 0
 	for _, f := range m.Files {
@@ -249,7 +249,7 @@ func prependOverLimit(text string, n, bound int, rest []nexus.Finding) []nexus.F
 	return rest
 }
 
-// secretFiles names files that hold what nobody else should have.
+// secretFiles returns findings for files that contain secrets.
 func secretFiles(m MeasuredChange) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
@@ -272,8 +272,8 @@ func secretFiles(m MeasuredChange) []nexus.Finding {
 	return found
 }
 
-// lines finds new lines that a table names, in comments too where that is
-// wanted. Tests, and what tools or people write that is no code, have none.
+// lines returns findings for new lines that match a table, optionally in comments too. Tests,
+// generated files and prose are skipped.
 func lines(m MeasuredChange, rules []linePattern, comments bool) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
@@ -296,7 +296,7 @@ func lines(m MeasuredChange, rules []linePattern, comments bool) []nexus.Finding
 	return found
 }
 
-// maxLine bounds a line that is looked at; longer ones were not written by hand.
+// maxLine limits the length of checked lines; longer ones were not written by hand.
 const maxLine = 2_000
 
 func comment(line string) bool {
@@ -320,7 +320,7 @@ func prose(file string) bool {
 	return slices.Contains([]string{".md", ".txt", ".rst", ".adoc", ".html", ".svg", ".json", ".csv"}, strings.ToLower(stdpath.Ext(file)))
 }
 
-// parseTable reads a table.
+// parseTable parses a table.
 func parseTable(table string) []linePattern {
 	var all []linePattern
 	for line := range strings.Lines(table) {
@@ -330,15 +330,15 @@ func parseTable(table string) []linePattern {
 		if !ok || !two || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if is, err := regexp.Compile(pattern); err == nil { // a test reads them all
+		if is, err := regexp.Compile(pattern); err == nil { // a test reads all of them
 			all = append(all, linePattern{strings.Fields(ends), is, why})
 		}
 	}
 	return all
 }
 
-// licences names dependencies that the rules do not allow, and those of which
-// nobody knows.
+// licences returns findings for dependencies that the rules do not allow, and names those
+// with unknown licences.
 func licences(r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsure string) {
 	var unknown []string
 	for _, d := range m.Deps {
@@ -359,8 +359,8 @@ func licences(r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsur
 	return found, unsure
 }
 
-// licenceProblem says why a licence expression may not be kept, empty where it may:
-// one of its alternatives has nothing but parts that are allowed.
+// licenceProblem returns why a licence expression is not allowed, or "" if one of its
+// alternatives consists only of allowed parts.
 func licenceProblem(expression string, r nexus.DoneRules) string {
 	expression = strings.NewReplacer("(", " ", ")", " ").Replace(expression)
 	why := ""
@@ -384,8 +384,8 @@ func licenceProblem(expression string, r nexus.DoneRules) string {
 	return why
 }
 
-// sameLicence reports whether a name that people set stands for a licence. One
-// that says nothing of later versions stands for both.
+// sameLicence reports whether a configured name means a licence. A name without a suffix for
+// later versions means both.
 func sameLicence(name, licence string) bool {
 	if strings.EqualFold(name, licence) {
 		return true
@@ -398,5 +398,5 @@ func sameLicence(name, licence string) bool {
 	return false
 }
 
-// isGenerated reports whether tools write a file, and people do not.
+// isGenerated reports whether tools write a file.
 func isGenerated(file string) bool { return stack.IsWritten(stdpath.Base(file)) }

@@ -11,12 +11,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// buildOutput names what a change adds that programs wrote and people do not commit, and
-// the plan of its task does not name, each with what its submission says: compiled
-// files, core dumps, caches, logs, backups, and large binary files. A word of the
-// task that is the file's name is not one of the plan's: a program is called as the
-// task calls it, and is made by whoever tries it. Of a cache the directory counts
-// once, and none that the base has, too. Data that nothing names is asked about, too.
+// buildOutput returns findings for added files that programs wrote and people do not commit,
+// unless the plan of the task names them: compiled files, core dumps, caches, logs, backups,
+// and large binary files. Each finding has the submission's explanation. A word in the task's
+// text does not count as a planned file: a program has the name that the task gives it, and
+// every test run creates it. A cache directory counts once, and not if the base has it too.
+// Data files that nothing names are included.
 func buildOutput(m MeasuredChange) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
@@ -42,9 +42,9 @@ func buildOutput(m MeasuredChange) []nexus.Finding {
 	return found
 }
 
-// Data returns the new files that are, by their names, neither source nor configuration nor text, and that
-// neither the plan nor the words of the task name. Whether another file names one is for the caller to see.
-// What people add without a task is theirs to know: nil.
+// Data returns new files that are, by name, neither source nor configuration nor text, and
+// that neither the plan nor the task's text names. The caller checks whether another file
+// names one. It returns nil for changes without a task, whose authors are people.
 func (m MeasuredChange) Data() []string {
 	if m.Task == nil {
 		return nil
@@ -62,11 +62,11 @@ func (m MeasuredChange) Data() []string {
 	return all
 }
 
-// mostBinary is the size in bytes up to which a binary file needs no reason.
+// mostBinary is the size in bytes up to which a binary file needs no explanation.
 const mostBinary = 512 << 10
 
-// leftover returns what a new file is that nobody commits, and the name by which that
-// is explained: its own, or that of the cache that it is in. Empty for any other.
+// leftover returns the kind of a new file that should not be committed, and the name for its
+// explanation: its own, or that of its cache directory. It returns "" for any other file.
 func leftover(f FileChange) (name, what string) {
 	if dir := stack.CacheDir(f.Path); dir != "" {
 		return dir, "a cache or installed packages"
@@ -92,7 +92,7 @@ func leftover(f FileChange) (name, what string) {
 	return "", ""
 }
 
-// binary reports whether a file is large, and no text.
+// binary reports whether a file is large and not text.
 func binary(f FileChange) bool {
 	size, zero := 0, false
 	for _, l := range f.Added {
@@ -102,7 +102,7 @@ func binary(f FileChange) bool {
 	return zero && size > mostBinary
 }
 
-// Caches returns the directories of caches in which files of a change are new.
+// Caches returns the cache directories with new files of a change.
 func Caches(files []FileChange) []string {
 	var all []string
 	for _, f := range files {
@@ -113,7 +113,7 @@ func Caches(files []FileChange) []string {
 	return all
 }
 
-// compiled reports whether a file starts as what compilers and linkers write.
+// compiled reports whether a file starts like the output of a compiler or linker.
 func compiled(start string) bool {
 	for _, magic := range []string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe", "\x00asm", "!<arch>"} {
 		if strings.HasPrefix(start, magic) {

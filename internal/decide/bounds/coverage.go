@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// covered says that tests run too little. Work on what had too little
-// before is only held to making it no worse.
+// covered returns findings for insufficient coverage. Work on a tree that had too little
+// before must only not make it worse.
 func covered(r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsure string) {
 	c := m.Cover
 	switch {
@@ -29,7 +29,7 @@ func covered(r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsure
 	return found, strings.Join(c.Lacks, "; ")
 }
 
-// totalCoverage holds the whole tree to its bounds.
+// totalCoverage checks the coverage of the whole tree.
 func totalCoverage(r nexus.DoneRules, c *CoverageResult, least float64, was string) []nexus.Finding {
 	switch {
 	case c.Had && c.Now < c.Before-float64(r.Drop):
@@ -44,13 +44,13 @@ func totalCoverage(r nexus.DoneRules, c *CoverageResult, least float64, was stri
 	return nil
 }
 
-// newLineCoverage holds new lines to their bounds, and names those that no test goes
-// through. Where they are too few, as many as the target wants are what is
-// wrong, the longest rows first; the others are only told.
+// newLineCoverage checks the coverage of new lines, and names those that no test runs. If
+// coverage is too low, only as many lines as the target requires are findings, the longest
+// ranges first; the others are remarks.
 func newLineCoverage(r nexus.DoneRules, c nexus.Coverage) []nexus.Finding {
 	var found []nexus.Finding
 	percent, known := c.New.Percent()
-	missing := 0 // lines that the target wants
+	missing := 0 // lines that are missing for the target
 	switch {
 	case !known:
 	case percent < float64(r.NewMinimum):
@@ -86,14 +86,14 @@ func newLineCoverage(r nexus.DoneRules, c nexus.Coverage) []nexus.Finding {
 	return found
 }
 
-// trimmed returns the figures without more rows than anybody reads.
+// trimmed returns the figures with a limited number of ranges.
 func trimmed(c nexus.Coverage) *nexus.Coverage {
 	c.Missed = slices.Clip(c.Missed[:min(len(c.Missed), most)])
 	c.Unknown = slices.Clip(c.Unknown[:min(len(c.Unknown), most)])
 	return &c
 }
 
-// Summary says in one line what was measured.
+// Summary returns the measured coverage in one line.
 func Summary(c nexus.Coverage) string {
 	var parts []string
 	for _, s := range []struct {

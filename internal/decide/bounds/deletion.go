@@ -11,9 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// deletedOrRewritten names the files that a change deletes or rewrites and its task does not
-// name, each with what its submission says. A file that was moved is not
-// deleted, and one that tools write is nobody's.
+// deletedOrRewritten returns findings for files that a change deletes or rewrites although
+// its task does not name them, each with the submission's explanation. A moved file is not
+// deleted, and generated files do not count.
 func deletedOrRewritten(r nexus.DoneRules, m MeasuredChange) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
@@ -47,20 +47,20 @@ func deletedOrRewritten(r nexus.DoneRules, m MeasuredChange) []nexus.Finding {
 	return found
 }
 
-// stub is from how many lines on a file is rewritten where none of them stays.
+// stub is the number of lines from which a file counts as rewritten if none of them stays.
 const stub = 5
 
 func rewritten(r nexus.DoneRules, f FileChange) bool {
 	return f.Removed >= r.Rewritten && f.Removed*100 >= r.RewrittenOf*f.Was || f.Removed >= stub && f.Removed == f.Was
 }
 
-// NeedsLineCount reports whether it matters how many lines a file had before.
+// NeedsLineCount reports whether the file's earlier number of lines is needed.
 func (f FileChange) NeedsLineCount(r nexus.DoneRules) bool {
 	return !f.New && !f.Gone && f.Removed > 0 && (len(f.Added) == 0 || r.Rewritten > 0 && f.Removed >= min(stub, r.Rewritten))
 }
 
-// isMovedAway reports whether a file was moved to where what uses it finds it no more:
-// its name has more at its end, or it or a directory has a mark in front.
+// isMovedAway reports whether a file was moved to a place where its users no longer find it:
+// its name has an added suffix, or it or a directory has an added mark in front.
 func isMovedAway(from, to string) bool {
 	base, now := stdpath.Base(from), stdpath.Base(to)
 	if now != base && strings.HasPrefix(now, base) || slices.Contains([]string{".bak", ".old", ".orig", ".disabled", ".off", ".tmp"}, stdpath.Ext(to)) {
@@ -72,8 +72,8 @@ func isMovedAway(from, to string) bool {
 	return marked(to) && !marked(from)
 }
 
-// names reports whether a task names a file: in its words, or as a whole in the
-// command of a check. What directory a check tests says nothing of its files.
+// names reports whether a task names a file: in its text, or as a whole in the command of a
+// check. A directory in a check's command does not count for its files.
 func (t Task) names(file string) bool {
 	if mentioned(file, t.Texts) {
 		return true
@@ -86,8 +86,8 @@ func (t Task) names(file string) bool {
 	return false
 }
 
-// ExplainedFindings returns what a change takes away, or adds of what a build made, and
-// explains: a reviewer has to agree to it by name before it lands.
+// ExplainedFindings returns the explained removals and added build outputs of a change: a
+// reviewer must approve each by name before the change lands.
 func ExplainedFindings(all []nexus.Evidence) []nexus.Finding {
 	var found []nexus.Finding
 	for _, e := range all {
@@ -100,9 +100,9 @@ func ExplainedFindings(all []nexus.Evidence) []nexus.Finding {
 	return found
 }
 
-// mentioned reports whether texts name a file: by its path or the end of it, by a
-// directory that it is in, or by a pattern. The name of a file without an ending
-// counts where it has a capital, such as Makefile.
+// mentioned reports whether texts name a file: by its path or the path's end, by a directory,
+// or by a pattern. The name of a file without an extension counts if it has a capital letter,
+// such as Makefile.
 func mentioned(file string, texts []string) bool {
 	base := stdpath.Base(file)
 	for _, text := range texts {
@@ -126,7 +126,7 @@ func mentioned(file string, texts []string) bool {
 	return false
 }
 
-// isSeparator reports whether a character is no part of a path.
+// isSeparator reports whether a character cannot be part of a path.
 func isSeparator(r rune) bool {
 	return unicode.IsSpace(r) || slices.Contains([]rune("`\"'()[]{}<>,;|!?"), r)
 }

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// FileChange is what a change does to one file.
+// FileChange is the change of one file.
 type FileChange struct {
 	Path    string
 	New     bool
 	Gone    bool
 	Added   []PatchLine
 	Removed int    // lines
-	Was     int    // lines that it had before, where that matters; 0: nobody counted
-	MovedTo string // where it stands now, as it is gone; empty: nowhere
+	Was     int    // earlier number of lines, if needed; 0: not counted
+	MovedTo string // its new path, if it was moved; empty: not moved
 }
 
 // PatchLine is a line that a change adds.
@@ -23,9 +23,8 @@ type PatchLine struct {
 	Text   string
 }
 
-// ParsePatch reads a patch in git's format, as it is without lines around it and
-// without renames. Lines are counted as the heads of hunks say, so that no
-// content is taken for a head.
+// ParsePatch parses a patch in git's format without context lines and renames. It counts
+// lines by the hunk headers, so that no content is mistaken for a header.
 func ParsePatch(patch string) []FileChange {
 	head := regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 	var files []FileChange
@@ -82,8 +81,8 @@ func number(s string) int {
 	return n
 }
 
-// named returns the path of a head such as diff --git a/x b/x, where both are
-// the same. It is all that there is for a file without lines.
+// named returns the path in a header such as diff --git a/x b/x, if both are the same. Files
+// without lines have nothing else.
 func named(head string) string {
 	rest := strings.TrimPrefix(head, "diff --git ")
 	if half := len(rest) / 2; half < len(rest) && rest[half] == ' ' {
@@ -92,7 +91,7 @@ func named(head string) string {
 	return ""
 }
 
-// path returns a path as a patch names it, empty for none.
+// path returns a path of a patch, or "" for none.
 func path(s string) string {
 	s = strings.TrimSuffix(s, "\t")
 	if plain, err := strconv.Unquote(s); err == nil {

@@ -1,11 +1,10 @@
-// Package budget keeps the ledger of a run: what was spent, what is set aside
-// for calls in flight, and whether one more call may be made.
+// Package budget manages the ledger of a run: the money spent, the money reserved for calls
+// in flight, and the decision whether one more call is allowed.
 //
-// Before a call its worst case is reserved; afterwards it is settled with what
-// it cost. So spending passes a cap by nothing as long as the worst case is
-// one. Where a provider charges up to half as much again, it passes a cap by
-// one reserved call at most, however many are in flight: of what they may cost
-// beyond their worst case, all but one call is kept free.
+// Before a call its worst case is reserved; afterwards the reservation is settled with the
+// actual cost. So spending never exceeds a cap if the worst case is correct. If a provider
+// charges up to half as much again, spending exceeds a cap by one reserved call at most,
+// however many are in flight: of their possible excess, all but one call's is kept free.
 package budget
 
 import (
@@ -16,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Ledger is the money of one run. It belongs to whoever folds the run's
-// facts and is not safe for concurrent use. The zero Ledger buys nothing.
+// Ledger is the money of one run. It belongs to the goroutine that applies the run's facts
+// and is not safe for concurrent use. The zero Ledger buys nothing.
 type Ledger struct {
 	limits nexus.Limits
 	day    string      // the day of others and of today; empty: since the run began
@@ -27,10 +26,10 @@ type Ledger struct {
 	books  map[account]balance
 }
 
-// account is what is counted together: a cap, and what of.
+// account is the unit of a cap: the cap, and the role, task or provider that it applies to.
 type account struct{ limit, of string }
 
-// The caps.
+// Names of the caps.
 const (
 	ofRun      = "run"
 	ofTask     = "task"
@@ -40,18 +39,17 @@ const (
 	ofTokens   = "tokens"
 )
 
-// balance is what was settled and what is set aside, in billionths of a dollar or
-// in tokens.
+// balance is the settled and the reserved amount, in billionths of a dollar or in tokens.
 type balance struct{ spent, reserved int64 }
 
-// SetCaps sets the caps from limits, and what other runs have spent on this day.
-// Neither resets what this run has spent.
+// SetCaps sets the caps from limits, and the money that other runs have spent on this day.
+// Neither resets the spending of this run.
 func (l *Ledger) SetCaps(limits nexus.Limits, others nexus.Money) {
 	l.limits, l.others = limits, others
 }
 
-// SetOthersSpent sets what all other runs have spent on a day. What this run spent on
-// an earlier one counts against the day no more.
+// SetOthersSpent sets the money that all other runs have spent on a day. This run's spending
+// on an earlier day no longer counts against the day.
 func (l *Ledger) SetOthersSpent(f nexus.BudgetShared) {
 	if l.day != "" && f.Day != l.day {
 		l.today = 0
@@ -59,21 +57,21 @@ func (l *Ledger) SetOthersSpent(f nexus.BudgetShared) {
 	l.day, l.others = f.Day, f.Others
 }
 
-// Claim returns what this run has spent on the day and what it may yet, with
-// one more call, and by how much that may pass the day's cap. The zero
-// reservation is no call.
+// Claim returns the money that this run has spent on the day or may still spend with one more
+// call, and the amount by which that may exceed the day's cap. The zero reservation is no
+// call.
 func (l *Ledger) Claim(r nexus.BudgetReserved) (own, grace nexus.Money) {
 	a := account{ofDay, ""}
 	aside := l.Reserved() + r.Money
 	return l.today + aside + overrunMargin(aside), nexus.Money(min(int64(overrunMargin(aside)), l.smallest(a, r)))
 }
 
-// overrunMargin is how much more than what is set aside for them calls may cost, for
-// all that is known: a provider may write more than it was asked for.
+// overrunMargin returns the amount by which calls may exceed their reservations: a provider
+// may write more than it was asked for.
 func overrunMargin[T ~int64](aside T) T { return aside / 2 }
 
-// smallest returns the smallest of the calls in flight on an account, that one
-// included.
+// smallest returns the smallest of the calls in flight on an account, including the given
+// call.
 func (l *Ledger) smallest(a account, r nexus.BudgetReserved) int64 {
 	least := a.amount(r.Money, r.Tokens)
 	for _, o := range l.open {
@@ -98,17 +96,17 @@ func (a account) countsCall(r nexus.BudgetReserved) bool {
 	}
 }
 
-// OthersSpent returns what other runs were last known to have spent on the day, and
-// which day that is; an empty one is the day the run was taken up.
+// OthersSpent returns the last known spending of other runs on the day, and the day; an empty
+// one is the day on which the run's process started.
 func (l *Ledger) OthersSpent() (day string, others nexus.Money) { return l.day, l.others }
 
-// accounts returns what a call counts against.
+// accounts returns the accounts of a call.
 func accounts(r nexus.BudgetReserved) []account {
 	provider, _, _ := strings.Cut(r.Model, "/")
 	return []account{{ofTask, string(r.Task)}, {ofRole, string(r.Role)}, {ofProvider, provider}, {ofRun, ""}, {ofDay, ""}, {ofTokens, ""}}
 }
 
-// amount is what a call puts on an account.
+// amount returns a call's amount on an account.
 func (a account) amount(m nexus.Money, tokens int64) int64 {
 	if a.limit == ofTokens {
 		return tokens
@@ -116,7 +114,7 @@ func (a account) amount(m nexus.Money, tokens int64) int64 {
 	return int64(m)
 }
 
-// limit returns the cap of an account, and false when it has none.
+// limit returns the cap of an account, or false if it has none.
 func (l *Ledger) limit(a account, r nexus.BudgetReserved) (int64, bool) {
 	m := nexus.Money(0)
 	switch a.limit {
@@ -138,14 +136,14 @@ func (l *Ledger) limit(a account, r nexus.BudgetReserved) (int64, bool) {
 	return int64(m), m > 0
 }
 
-// Check returns why a reservation would pass a cap, and false when it fits.
-// An amount below zero never fits.
+// Check returns why a reservation would exceed a cap, or false if it fits. A negative amount
+// never fits.
 func (l *Ledger) Check(r nexus.BudgetReserved) (nexus.BudgetRefused, bool) {
 	return l.check(r, true)
 }
 
-// CheckSettled returns why a reservation would pass a cap even if every call in
-// flight turned out to cost nothing, and false when waiting may help.
+// CheckSettled returns why a reservation would exceed a cap even if every call in flight cost
+// nothing, or false if waiting may help.
 func (l *Ledger) CheckSettled(r nexus.BudgetReserved) (nexus.BudgetRefused, bool) {
 	return l.check(r, false)
 }
@@ -171,7 +169,7 @@ func (l *Ledger) check(r nexus.BudgetReserved, flight bool) (nexus.BudgetRefused
 	return nexus.BudgetRefused{}, false
 }
 
-// usedOn returns what an account holds, with or without the calls in flight.
+// usedOn returns the amount on an account, with or without the calls in flight.
 func (l *Ledger) usedOn(a account, flight bool) int64 {
 	b := l.books[a]
 	if a.limit == ofDay {
@@ -183,16 +181,16 @@ func (l *Ledger) usedOn(a account, flight bool) int64 {
 	return b.spent
 }
 
-// keptFree returns what must stay free of an account with one more call on it:
-// what those in flight may cost beyond what is set aside for them, but for as
-// much as the smallest of them.
+// keptFree returns the amount that must stay free on an account with one more call on it: the
+// possible excess of the calls in flight over their reservations, without that of the
+// smallest.
 func (l *Ledger) keptFree(a account, r nexus.BudgetReserved) int64 {
 	more := overrunMargin(l.books[a].reserved + a.amount(r.Money, r.Tokens))
 	return more - min(more, l.smallest(a, r))
 }
 
-// Reserve sets the worst case of a call aside. A second reservation of the
-// same ID changes nothing.
+// Reserve reserves the worst case of a call. A second reservation with the same ID changes
+// nothing.
 func (l *Ledger) Reserve(r nexus.BudgetReserved) {
 	if _, ok := l.open[r.ID]; ok {
 		return
@@ -208,9 +206,8 @@ func (l *Ledger) Reserve(r nexus.BudgetReserved) {
 	}
 }
 
-// Settle replaces a reservation by what the call cost and returns it. An
-// unknown or settled ID changes nothing and returns false, so that a call is
-// never counted twice.
+// Settle replaces a reservation by the call's cost and returns it. An unknown or settled ID
+// changes nothing and returns false, so that a call is never counted twice.
 func (l *Ledger) Settle(s nexus.BudgetSpent) (nexus.BudgetReserved, bool) {
 	r, ok := l.open[s.ID]
 	if !ok {
@@ -237,7 +234,7 @@ func (l *Ledger) Reservation(id string) (nexus.BudgetReserved, bool) {
 	return r, ok
 }
 
-// CallsInFlight returns how many calls of a role are in flight.
+// CallsInFlight returns the number of a role's calls in flight.
 func (l *Ledger) CallsInFlight(role nexus.Role) int {
 	n := 0
 	for _, r := range l.open {
@@ -248,20 +245,20 @@ func (l *Ledger) CallsInFlight(role nexus.Role) int {
 	return n
 }
 
-// Unsettled returns the IDs of the reservations without an outcome, sorted.
+// Unsettled returns the IDs of the open reservations, sorted.
 func (l *Ledger) Unsettled() []string { return slices.Sorted(maps.Keys(l.open)) }
 
-// Spent returns what was settled.
+// Spent returns the settled amount.
 func (l *Ledger) Spent() nexus.Money { return nexus.Money(l.books[account{ofRun, ""}].spent) }
 
-// Reserved returns what is set aside for calls in flight.
+// Reserved returns the amount reserved for calls in flight.
 func (l *Ledger) Reserved() nexus.Money { return nexus.Money(l.books[account{ofRun, ""}].reserved) }
 
 // Limit returns the run's cap.
 func (l *Ledger) Limit() nexus.Money { return l.limits.RunMoney }
 
-// Pressure returns the highest of 0, 50, 75, 90 and 100 percent of the run's
-// or the day's cap that settled spending has reached.
+// Pressure returns the highest of 0, 50, 75, 90 and 100 percent of the run's or the day's cap
+// that settled spending has reached.
 func (l *Ledger) Pressure() int {
 	used := share(l.Spent(), l.limits.RunMoney)
 	if l.limits.DayMoney > 0 {

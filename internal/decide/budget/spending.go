@@ -7,36 +7,36 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// CostTotal is what something cost.
+// CostTotal is the total cost of something.
 type CostTotal struct {
 	Calls     int
 	Money     nexus.Money
-	Estimated nexus.Money // the part of it that no provider told
+	Estimated nexus.Money // the part that no provider reported
 	Usage     nexus.Usage
 }
 
-// Spending is what a run cost, in the ways that people ask for it.
+// Spending is the cost of a run, broken down in several ways.
 type Spending struct {
 	By        map[BreakdownKey]CostTotal
-	Estimated nexus.Money // the part that no provider told
+	Estimated nexus.Money // the part that no provider reported
 }
 
-// BreakdownKey is one value of one of the ways to take a run's cost apart.
+// BreakdownKey is one value of a breakdown, such as one model.
 type BreakdownKey struct {
 	Way  Breakdown
 	Name string
 }
 
-// MarshalText names the part where it is a key.
+// MarshalText encodes the key as a map key.
 func (p BreakdownKey) MarshalText() ([]byte, error) { return []byte(string(p.Way) + " " + p.Name), nil }
 
-// Breakdown is a way to take a run's cost apart.
+// Breakdown is a way to break down a run's cost.
 type Breakdown string
 
-// The ways.
+// Values of Breakdown.
 const (
 	ByTask     Breakdown = "task"
-	ByAttempt  Breakdown = "attempt" // derived: see [Spending.CostBy]
+	ByAttempt  Breakdown = "attempt" // computed: see [Spending.CostBy]
 	BySession  Breakdown = "session"
 	ByRole     Breakdown = "role"
 	ByProvider Breakdown = "provider"
@@ -45,13 +45,13 @@ const (
 	ByPurpose  Breakdown = "purpose"
 )
 
-// Breakdowns returns all ways in the order in which they are shown.
+// Breakdowns returns all breakdowns in display order.
 func Breakdowns() []Breakdown {
 	return []Breakdown{ByTask, ByAttempt, BySession, ByRole, ByPurpose, ByTier, ByModel, ByProvider}
 }
 
-// Add books what a call cost on each of its parts. A part without a name
-// counts as none.
+// Add adds a call's cost to each of its parts. A part without a name counts
+// as "none".
 func (p *Spending) Add(f nexus.BudgetSpent, parts ...BreakdownKey) {
 	if p.By == nil {
 		p.By = map[BreakdownKey]CostTotal{}
@@ -65,8 +65,8 @@ func (p *Spending) Add(f nexus.BudgetSpent, parts ...BreakdownKey) {
 	}
 }
 
-// CostBy returns what each part of one way cost. That of an attempt is the sum of its
-// sessions, whose names begin with its own.
+// CostBy returns the cost of each part of a breakdown. An attempt's cost is the sum of its
+// sessions, whose names start with its name.
 func (p Spending) CostBy(way Breakdown) map[string]CostTotal {
 	from := way
 	if way == ByAttempt {

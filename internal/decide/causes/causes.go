@@ -1,9 +1,9 @@
-// Package causes finds known causes in the facts of a run: why a task did not
-// land, or took more time and money than it should, and what to do about it.
+// Package causes finds known causes in the facts of a run: why a task did not land, or took
+// more time and money than it should, and a remedy.
 //
-// Each pattern is one function over the facts. It names the events that it
-// rests on, so that a person can look. No pattern guesses: where the facts do
-// not say why, there is no cause.
+// Each pattern is one function over the facts. It lists the events that it is based on, so
+// that a person can check them. No pattern guesses: if the facts do not show a cause, there
+// is none.
 package causes
 
 import (
@@ -14,21 +14,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Cause is a known cause for what is seen in a run.
+// Cause is a known cause of a problem in a run.
 type Cause struct {
 	Pattern string       `json:"pattern"`       // name of the [Pattern] that found it
-	Task    nexus.TaskID `json:"task,omitzero"` // that it is about; empty: the run
-	Blocks  bool         `json:"blocks"`        // the task did not land, or the run did not end well because of it
-	Symptom string       `json:"symptom"`       // what is seen
+	Task    nexus.TaskID `json:"task,omitzero"` // the affected task; empty: the run
+	Blocks  bool         `json:"blocks"`        // because of it the task did not land, or the run did not end well
+	Symptom string       `json:"symptom"`       // the observation
 	Why     string       `json:"why"`           // the cause
 	Events  []int64      `json:"events"`        // sequence numbers of the facts that show it, in order
-	Fix     string       `json:"fix"`           // what to do, with the command or the setting
+	Fix     string       `json:"fix"`           // the remedy, with the command or the setting
 }
 
 // Pattern is one known cause.
 type Pattern struct {
 	Name  string `json:"name"`
-	About string `json:"about"` // what it recognizes, in a few words
+	About string `json:"about"` // short description of the cause that it recognizes
 	find  func(*record) []Cause
 }
 
@@ -37,9 +37,8 @@ func Patterns() []Pattern {
 	return slices.Concat(ofMachine(), ofGates(), ofPlan(), ofPeople(), ofModels(), ofWork(), ofLanding())
 }
 
-// Find returns the causes that the facts of a run show: first those because of
-// which something did not land, then by task in the order of the plan. The
-// events are those that s is folded from.
+// Find returns the causes that the facts of a run show: first those that prevented a landing,
+// then by task in the plan's order. The events are those that s is folded from.
 func Find(s *state.State, events []nexus.Event) []Cause {
 	r := newRecord(s, events)
 	var all []Cause
@@ -67,8 +66,9 @@ func Find(s *state.State, events []nexus.Event) []Cause {
 	return all
 }
 
-// Blocking returns the causes to see to before it helps to try again: of tasks that did not land, and of the run.
-// A task that only waits for another one is left out, unless there is no other cause.
+// Blocking returns the causes that must be removed before a retry helps: of tasks that did
+// not land, and of the run. A task that only waits for another one is omitted, unless there
+// is no other cause.
 func Blocking(s *state.State, events []nexus.Event) []Cause {
 	var all, waiting []Cause
 	for _, c := range Find(s, events) {

@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ofGates returns the patterns about gates and the tests that they run.
+// ofGates returns the patterns about gates and their tests.
 func ofGates() []Pattern {
 	return []Pattern{
 		{"base-red", "a gate was red before the work began", baseRed},
@@ -108,8 +108,8 @@ func noGate(r *record) []Cause {
 	})
 }
 
-// Where gates count as slow: they took this share of the work on a task, and at
-// least this long.
+// Thresholds from which gates count as slow: their share of the work on a task, and a minimum
+// time.
 const (
 	slowShare = 0.5
 	slowLeast = 10 * time.Minute
@@ -147,7 +147,7 @@ func slowGates(r *record) []Cause {
 	return told(all)
 }
 
-// told leaves out what turned out to be none.
+// told removes causes without content.
 func told(all []Cause) []Cause {
 	kept := all[:0]
 	for _, c := range all {

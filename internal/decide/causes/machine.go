@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ofMachine returns the patterns about the machine and what agents may do on it.
+// ofMachine returns the patterns about the machine and agents' permissions on it.
 func ofMachine() []Pattern {
 	return []Pattern{
 		{"missing-tool", "a gate could not run because of the machine", missingTool},
@@ -47,7 +47,7 @@ func missingDependencies(r *record) []Cause {
 	})
 }
 
-// gated returns the task that a gate judged for.
+// gated returns the task for which a gate judged.
 func (r *record) gated(f nexus.GateJudged) nexus.TaskID {
 	if f.Task != "" {
 		return f.Task
@@ -85,7 +85,7 @@ func hostRefused(r *record) []Cause {
 	})
 }
 
-// manyDenials is how many refusals by one rule are no accident.
+// manyDenials is the number of refusals by one rule that is not random.
 const manyDenials = 3
 
 func permission(r *record) []Cause {
@@ -149,7 +149,7 @@ func machinery(r *record) []Cause {
 	})
 }
 
-// given returns what is known, and else what is usual.
+// given returns the recorded reason, or else the usual one.
 func given(why, usual string) string {
 	return cmp.Or(firstLine(why), usual)
 }

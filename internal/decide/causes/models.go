@@ -47,7 +47,7 @@ func quotaHeld(r *record) []Cause {
 	})
 }
 
-// manyDelays is how many failed calls of one model are no accident.
+// manyDelays is the number of failed calls of one model that is not random.
 const manyDelays = 5
 
 func providerFailing(r *record) []Cause {
@@ -133,7 +133,7 @@ func budgetRefused(r *record) []Cause {
 	})
 }
 
-// capFix says how a cap is raised.
+// capFix returns instructions for raising a cap.
 func capFix(f nexus.BudgetRefused) string {
 	switch f.Cap {
 	case "run":
@@ -179,7 +179,7 @@ func tooWeak(r *record) []Cause {
 	}))
 }
 
-// manyFailed is how many failed calls of one tool in a session are no accident.
+// manyFailed is the number of failed calls of one tool in a session that is not random.
 const manyFailed = 10
 
 func failedCalls(r *record) []Cause {

@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ofPeople returns the patterns about what only people can give.
+// ofPeople returns the patterns about decisions and things that only people can provide.
 func ofPeople() []Pattern {
 	return []Pattern{
 		{"person-needed", "the work lacks what only a person can give", personNeeded},
@@ -70,7 +70,7 @@ func undone(r *record) []Cause {
 	return causes(r, 1, func(f nexus.UndoLanded) []mark {
 		var all []mark
 		for _, id := range f.Tasks {
-			if t := r.state.Task(id); t != nil && t.Status == nexus.Skipped { // nobody has it done again
+			if t := r.state.Task(id); t != nil && t.Status == nexus.Skipped { // the work is not needed any more
 				all = append(all, mark{id, ""})
 			}
 		}

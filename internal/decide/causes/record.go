@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// record is what patterns read: the facts, and whose they are.
+// record is the input of the patterns: the facts, and their tasks.
 type record struct {
 	state    *state.State
 	events   []nexus.Event
@@ -28,38 +28,38 @@ func newRecord(s *state.State, events []nexus.Event) *record {
 			r.attempts[f.Session] = f.Attempt
 		case nexus.AttemptStarted:
 			r.tasks[f.Attempt] = f.Task
-		default: // it does not say whose others are
+		default: // the fact does not name its task
 		}
 	}
 	return r
 }
 
-// attempt returns the task of an attempt, empty for a planning and the like.
+// attempt returns the task of an attempt, or "" for a planning and the like.
 func (r *record) attempt(a nexus.AttemptID) nexus.TaskID { return r.tasks[a] }
 
-// session returns the task that a session works on.
+// session returns the task of a session.
 func (r *record) session(s nexus.SessionID) nexus.TaskID { return r.tasks[r.attempts[s]] }
 
-// left reports whether a task did not land and will not by itself.
+// left reports whether a task did not land and will not land by itself.
 func (r *record) left(id nexus.TaskID) bool {
 	t := r.state.Task(id)
 	return t != nil && slices.Contains([]nexus.TaskStatus{nexus.Parked, nexus.Failed, nexus.Blocked}, r.state.StatusOf(t))
 }
 
-// mark says what facts belong together: those about one thing of one task.
+// mark identifies facts that belong together: those about one subject of one task.
 type mark struct {
 	task nexus.TaskID
 	what string
 }
 
-// group are facts that belong together, in order.
+// group is a list of facts that belong together, in order.
 type group struct {
 	mark
 	at  []int64
 	all []nexus.Fact
 }
 
-// typedGroup are facts of one type that belong together, in order.
+// typedGroup is a list of facts of one type that belong together, in order.
 type typedGroup[F nexus.Fact] struct {
 	group
 	facts []F
@@ -67,8 +67,8 @@ type typedGroup[F nexus.Fact] struct {
 
 func (s typedGroup[F]) last() F { return s.facts[len(s.facts)-1] }
 
-// collect sorts facts by their marks, in the order in which these first appear.
-// A fact without a mark is left out.
+// collect groups facts by their marks, in the order in which the marks first appear. A fact
+// without a mark is skipped.
 func (r *record) collect(marks func(nexus.Fact) []mark) []group {
 	var groups []group
 	index := map[mark]int{}
@@ -87,7 +87,7 @@ func (r *record) collect(marks func(nexus.Fact) []mark) []group {
 	return groups
 }
 
-// causes makes a cause of each group of at least so many facts of one type.
+// causes returns a cause for each group with at least the given number of facts of one type.
 func causes[F nexus.Fact](r *record, least int, marks func(F) []mark, explain func(typedGroup[F]) Cause) []Cause {
 	marked := func(f nexus.Fact) []mark {
 		if f, ok := f.(F); ok {
@@ -106,7 +106,7 @@ func causes[F nexus.Fact](r *record, least int, marks func(F) []mark, explain fu
 	})
 }
 
-// explained is [causes] without what has to be copied for each type.
+// explained is [causes] without the code that must be copied for each type.
 func (r *record) explained(least int, marks func(nexus.Fact) []mark, explain func(group) Cause) []Cause {
 	var all []Cause
 	for _, g := range r.collect(marks) {
@@ -128,7 +128,7 @@ func only(wanted bool, task nexus.TaskID, what string) []mark {
 	return []mark{{task, what}}
 }
 
-// times says how often.
+// times formats a number of times.
 func times(n int) string {
 	if n == 1 {
 		return "once"
@@ -136,7 +136,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// quote returns a word as a shell reads it.
+// quote quotes a word for a shell.
 func quote(word string) string {
 	q, err := shell.Quote([]string{word})
 	if err != nil {

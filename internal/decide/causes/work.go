@@ -20,8 +20,8 @@ func ofWork() []Pattern {
 	}
 }
 
-// manyReviews is how many rejections are a loop: as many as limits.review_rounds
-// allows in one attempt.
+// manyReviews is the number of rejections that counts as a loop: as many as
+// limits.review_rounds allows in one attempt.
 const manyReviews = 3
 
 func reviewerLoop(r *record) []Cause {
@@ -37,7 +37,7 @@ func reviewerLoop(r *record) []Cause {
 	})
 }
 
-// manySame is how many times a finding must be seen to be a loop.
+// manySame is the number of occurrences from which a finding counts as a loop.
 const manySame = 3
 
 func sameFinding(r *record) []Cause {
@@ -116,8 +116,7 @@ func unfit(r *record) []Cause {
 	})
 }
 
-// firstLine returns the beginning of a text that somebody else wrote, as people
-// can read it.
+// firstLine returns the beginning of an untrusted text in a form that is safe to display.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return sanitize.Cut(line, 160)

@@ -11,22 +11,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Correction is what a person's answer did to parts of the spec, and what replaced them.
+// Correction is the effect of a person's answer on parts of the spec, and their replacements.
 type Correction struct {
 	nexus.InterviewCorrected
 
-	Replaced []nexus.CorrectedPart `json:"replaced,omitempty"` // what holds instead; Instead is the id of what it replaces
-	Heard    bool                  `json:"-"`                  // the interviewer knows it
-	asked    bool                  // the outcome was shown to the person to confirm
+	// replacements; Instead is the id of the replaced part
+	Replaced []nexus.CorrectedPart `json:"replaced,omitempty"`
+	Heard    bool                  `json:"-"` // the interviewer has received it
+	asked    bool                  // the result was shown to the person for confirmation
 }
 
 // part is a part of the spec that can be withdrawn.
 type part struct {
-	id   string // empty for a note and what is out of scope, which are named by their text
+	id   string // empty for a note or an out-of-scope statement, which are identified by their text
 	text string
 }
 
-// parts returns what is in the spec now, and what nobody is sure of.
+// parts returns the present parts of the spec, and the uncertain candidates.
 func (i *Interview) parts() (all []part) {
 	for _, r := range slices.Concat(i.Requirements, i.Candidates) {
 		all = append(all, part{r.ID, r.Text})
@@ -43,7 +44,7 @@ func (i *Interview) parts() (all []part) {
 	return all
 }
 
-// part returns the part of that id, or the note or what is out of scope of that text.
+// part returns the part with that id, or the note or out-of-scope statement with that text.
 func (i *Interview) part(name string) (part, bool) {
 	if strings.TrimSpace(name) == "" {
 		return part{}, false
@@ -58,7 +59,7 @@ func (i *Interview) part(name string) (part, bool) {
 	return all[n], true
 }
 
-// withdrawnPart returns the withdrawn part of that id.
+// withdrawnPart returns the withdrawn part with that id.
 func (i *Interview) withdrawnPart(id string) (part, bool) {
 	n := slices.IndexFunc(i.withdrawn, func(p part) bool { return p.id != "" && strings.EqualFold(p.id, strings.TrimSpace(id)) })
 	if n < 0 {
@@ -67,10 +68,11 @@ func (i *Interview) withdrawnPart(id string) (part, bool) {
 	return i.withdrawn[n], true
 }
 
-// refused returns what a person called wrong in these words, unless somebody spoke of it again since.
+// refused returns the part that a person called wrong in these words, unless somebody
+// mentioned it again later.
 func (i *Interview) refused(text string) (nexus.CorrectedPart, bool) {
 	if slices.ContainsFunc(i.parts(), func(p part) bool { return norm(p.text) == norm(text) }) {
-		return nexus.CorrectedPart{}, false // it came back
+		return nexus.CorrectedPart{}, false // it was restored
 	}
 	for _, c := range i.Corrections {
 		for _, w := range c.Withdrawn {
@@ -82,15 +84,15 @@ func (i *Interview) refused(text string) (nexus.CorrectedPart, bool) {
 	return nexus.CorrectedPart{}, false
 }
 
-// corrects reports whether a person called the part of that id wrong.
+// corrects reports whether a person called the part with that id wrong.
 func (i *Interview) corrects(id string) bool {
 	return slices.ContainsFunc(i.Corrections, func(c Correction) bool {
 		return slices.ContainsFunc(c.Withdrawn, func(w nexus.CorrectedPart) bool { return w.ID == id })
 	})
 }
 
-// revived reports whether a person, in an answer that the interviewer has not heard, says of a withdrawn part anything
-// but that it is wrong.
+// revived reports whether a person, in an answer that the interviewer has not received,
+// mentions a withdrawn part without calling it wrong.
 func (i *Interview) revived(id string) bool {
 	return slices.ContainsFunc(i.Exchanges, func(e Exchange) bool {
 		if e.Kind != Said || e.Heard {
@@ -101,13 +103,13 @@ func (i *Interview) revived(id string) bool {
 	})
 }
 
-// withdraw removes a part from all that anybody sees of the spec. Its id stays taken.
+// withdraw removes a part from the visible spec. Its id stays reserved.
 func (i *Interview) withdraw(p part) {
 	i.drop(p.id, p.text)
 	i.withdrawn = append(slices.Clip(i.withdrawn), p)
 }
 
-// drop removes the part of an id, or the note or what is out of scope of a text.
+// drop removes the part with an id, or the note or out-of-scope statement with a text.
 func (i *Interview) drop(id, text string) {
 	if id == "" {
 		same := func(o string) bool { return norm(o) == norm(text) }
@@ -123,7 +125,7 @@ func (i *Interview) drop(id, text string) {
 	i.fixed = slices.DeleteFunc(slices.Clone(i.fixed), func(o string) bool { return o == id })
 }
 
-// correct folds what a person's answer did.
+// correct applies the effect of a person's answer.
 func (i *Interview) correct(f nexus.InterviewCorrected) {
 	for _, w := range f.Withdrawn {
 		for _, a := range i.Assumptions {
@@ -142,11 +144,11 @@ func (i *Interview) correct(f nexus.InterviewCorrected) {
 	i.kept = append(slices.Clip(i.kept), f.Kept...)
 	i.Corrections = append(slices.Clip(i.Corrections), Correction{InterviewCorrected: f})
 	if len(f.Withdrawn)+len(f.Unclear) > 0 {
-		i.locked = false // what came of it is shown
+		i.locked = false // the result is shown to the person
 	}
 }
 
-// unassume takes what a person says instead of a default as the answer to its question.
+// unassume makes a person's replacement of a default the answer to its question.
 func (i *Interview) unassume(key, instead, by string) {
 	i.Exchanges = slices.Clone(i.Exchanges)
 	for n := range i.Exchanges {
@@ -161,7 +163,7 @@ func (i *Interview) unassume(key, instead, by string) {
 	}
 }
 
-// replaced notes what holds instead of a part that a person called wrong.
+// replaced records the replacement of a part that a person called wrong.
 func (i *Interview) replaced(id, text, instead string) {
 	if instead == "" {
 		return
@@ -177,8 +179,8 @@ func (i *Interview) replaced(id, text, instead string) {
 	}
 }
 
-// corrections returns the facts that follow from people's own words about parts of the spec. Each answer
-// leads to one at most.
+// corrections returns the facts that follow from people's statements about parts of the spec.
+// Each answer leads to at most one.
 func (i *Interview) corrections() []nexus.Fact {
 	for _, e := range i.Exchanges {
 		done := slices.ContainsFunc(i.Corrections, func(c Correction) bool { return c.Question == e.ID })
@@ -192,8 +194,8 @@ func (i *Interview) corrections() []nexus.Fact {
 	return nil
 }
 
-// corrected returns what an answer does to the parts that it names, and false where it names none. An
-// answer to something else locks the rest only if it names a part.
+// corrected returns the effect of an answer on the parts that it names, or false if it names
+// none. An answer to another question locks the rest only if it names a part.
 func (i *Interview) corrected(e Exchange) (nexus.InterviewCorrected, bool) {
 	v := parseVerdict(visible(e.Answer))
 	f := nexus.InterviewCorrected{Attempt: i.Attempt, Question: e.ID, By: e.By}
@@ -222,7 +224,8 @@ func (i *Interview) corrected(e Exchange) (nexus.InterviewCorrected, bool) {
 	return f, len(f.Withdrawn)+len(f.Unclear)+len(f.Locked)+len(f.Kept) > 0
 }
 
-// lockRest locks all of the spec that is not named. What nobody is sure of is not in the spec.
+// lockRest locks all parts of the spec that are not named. Uncertain candidates are not in
+// the spec.
 func (i *Interview) lockRest(f *nexus.InterviewCorrected, named []string) {
 	for _, p := range i.parts() {
 		switch {
@@ -235,8 +238,8 @@ func (i *Interview) lockRest(f *nexus.InterviewCorrected, named []string) {
 	}
 }
 
-// isLockedPart reports whether the interviewer may not change a part: a person agreed to it, and nobody has
-// spoken of it since.
+// isLockedPart reports whether the interviewer may not change a part: a person agreed to it,
+// and it was not mentioned since.
 func (i *Interview) isLockedPart(p part) bool {
 	if p.id == "" {
 		return slices.ContainsFunc(i.kept, func(o string) bool { return norm(o) == norm(p.text) }) && !i.revised()
@@ -246,7 +249,8 @@ func (i *Interview) isLockedPart(p part) bool {
 	return locked && !i.revised() && !i.spoken(p.id)
 }
 
-// Locked lists the ids of what the interviewer may not change, and the texts of what has no id.
+// Locked returns the ids of the parts that the interviewer may not change, and the texts of
+// those without an id.
 func (i *Interview) Locked() (all []string) {
 	for _, p := range i.parts() {
 		if i.isLockedPart(p) {
@@ -256,16 +260,17 @@ func (i *Interview) Locked() (all []string) {
 	return all
 }
 
-// revised reports whether a person changed an earlier answer that the interviewer has not heard of: nobody
-// can tell what follows from the one before.
+// revised reports whether a person changed an earlier answer and the interviewer has not
+// received the new one: the consequences of the old answer are unknown then.
 func (i *Interview) revised() bool {
 	return slices.ContainsFunc(i.Exchanges, func(e Exchange) bool {
 		return e.Kind == Said && !e.Heard && e.Key != LockKey && e.Before != "" && e.Before != e.Answer
 	})
 }
 
-// spoken reports whether a person spoke of a part in an answer that the interviewer has not heard, or
-// answered a question that names it. The words that withdrew or locked it are none of these.
+// spoken reports whether a person mentioned a part in an answer that the interviewer has not
+// received, or answered a question that names it. The words that withdrew or locked it do not
+// count.
 func (i *Interview) spoken(id string) bool {
 	return slices.ContainsFunc(i.Exchanges, func(e Exchange) bool {
 		if e.Kind != Said || e.Heard {
@@ -282,7 +287,7 @@ func (i *Interview) spoken(id string) bool {
 	})
 }
 
-// waiting returns what people said instead of something that nothing has replaced.
+// waiting returns people's corrections that nothing has replaced yet.
 func (i *Interview) waiting() (all []nexus.CorrectedPart) {
 	for _, c := range i.Corrections {
 		for _, w := range c.Withdrawn {
@@ -295,7 +300,8 @@ func (i *Interview) waiting() (all []nexus.CorrectedPart) {
 	return all
 }
 
-// inWords returns the facts that make requirements of what people said instead, in their own words.
+// inWords returns the facts that turn people's corrections into requirements, in their own
+// words.
 func (i *Interview) inWords(except []string) (fs []nexus.Fact) {
 	after := i.Clone()
 	for _, w := range after.waiting() {
@@ -313,7 +319,8 @@ func (i *Interview) inWords(except []string) (fs []nexus.Fact) {
 	return fs
 }
 
-// number gives criteria the ids of those that say the same, and the others ids of their own.
+// number gives criteria the ids of existing criteria with the same text, and new ids to the
+// others.
 func (i *Interview) number(all []nexus.InterviewCriterion) []nexus.InterviewCriterion {
 	out, next := slices.Clone(all), i.shown
 	for n := range out {
@@ -334,7 +341,7 @@ func (i *Interview) number(all []nexus.InterviewCriterion) []nexus.InterviewCrit
 	return out
 }
 
-// Lines say what a correction did, and what came of it, a line each.
+// Lines returns the effect of a correction and its result, one line each.
 func (c Correction) Lines() (all []string) {
 	for _, w := range c.Withdrawn {
 		all = append(all, fmt.Sprintf("withdrawn %s: %s", w.ID, w.Text))
@@ -353,7 +360,7 @@ func (c Correction) Lines() (all []string) {
 	return all
 }
 
-// Locks names what a person agreed to in one line, empty for nothing.
+// Locks returns a line with the parts that a person agreed to, or "".
 func Locks(f nexus.InterviewCorrected) string {
 	names := slices.Clone(f.Locked)
 	if len(f.Kept) > 0 {
@@ -362,7 +369,7 @@ func Locks(f nexus.InterviewCorrected) string {
 	return strings.Join(names, ", ")
 }
 
-// outcome says what came of corrections that the person has not seen the end of.
+// outcome returns the results of corrections that the person has not confirmed.
 func (i *Interview) outcome() (all []string) {
 	for _, c := range i.Corrections {
 		if !c.asked && len(c.Withdrawn)+len(c.Unclear) > 0 {

@@ -9,8 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Objections says what of a submission goes against what a person said, a sentence each. The
-// interviewer is asked once more; [Interview.FactsFrom] leaves out what it submits all the same.
+// Objections returns the contradictions between a submission and a person's statements, a
+// sentence each. The interviewer is asked once more; [Interview.FactsFrom] ignores
+// contradictions that it submits again.
 func (i *Interview) Objections(h Handin) []string {
 	s := i.filterSubmission(h)
 	for _, w := range i.waiting() {
@@ -22,25 +23,26 @@ func (i *Interview) Objections(h Handin) []string {
 	return s.objections
 }
 
-// filteredSubmission is a submission without what goes against what a person said.
+// filteredSubmission is a submission without contradictions to a person's statements.
 type filteredSubmission struct {
 	Handin
 
 	objections []string
-	covered    []string // ids of what a person called wrong, that something replaces
+	covered    []string // ids of parts that a person called wrong and that the submission replaces
 }
 
 func (s *filteredSubmission) object(format string, args ...any) {
 	s.objections = append(s.objections, fmt.Sprintf(format, args...))
 }
 
-// filterSubmission leaves out of a submission what changes a locked part, and what says again what a person called wrong.
+// filterSubmission removes from a submission changes of locked parts, and repetitions of
+// parts that a person called wrong.
 func (i *Interview) filterSubmission(h Handin) *filteredSubmission {
 	s := &filteredSubmission{Handin: h}
 	s.Withdraw, s.Replace, s.Requirements, s.Assumptions = nil, nil, nil, nil
 	for n, name := range h.Withdraw {
 		switch p, ok := i.part(name); {
-		case !ok: // it is gone
+		case !ok: // the part no longer exists
 		case i.isLockedPart(p):
 			s.object("withdraw[%d]: %s is locked, a person agreed to it; leave it as it is", n, sanitize.Show(name))
 		default:
@@ -48,7 +50,7 @@ func (i *Interview) filterSubmission(h Handin) *filteredSubmission {
 		}
 	}
 	all := slices.Clone(h.Requirements)
-	var at []string // where they are in the submission
+	var at []string // positions in the submission
 	for n := range all {
 		at = append(at, fmt.Sprintf("requirements[%d]", n))
 	}
@@ -65,7 +67,7 @@ func (i *Interview) filterSubmission(h Handin) *filteredSubmission {
 		case ok && i.isLockedPart(p):
 			s.object("%s: %s is locked, a person agreed to it; leave it as it is", where, sanitize.Show(r.ID))
 		case i.repeatsWrong(s, where, r.Text):
-		case ok && norm(p.text) == norm(r.Text): // no news
+		case ok && norm(p.text) == norm(r.Text): // no change
 		default:
 			s.Replace = append(s.Replace, r)
 			s.covered = append(s.covered, id)
@@ -87,7 +89,7 @@ func (i *Interview) filterSubmission(h Handin) *filteredSubmission {
 	return s
 }
 
-// repeatsWrong reports whether a text says what a person called wrong.
+// repeatsWrong reports whether a text repeats a part that a person called wrong.
 func (i *Interview) repeatsWrong(s *filteredSubmission, where, text string) bool {
 	w, is := i.refused(text)
 	if is {
@@ -96,7 +98,7 @@ func (i *Interview) repeatsWrong(s *filteredSubmission, where, text string) bool
 	return is
 }
 
-// idOf is the id of a part as it is written, also of one that is gone.
+// idOf returns the canonical form of a part's id, also for a withdrawn part.
 func (i *Interview) idOf(name string) string {
 	if p, ok := i.part(name); ok && p.id != "" {
 		return p.id

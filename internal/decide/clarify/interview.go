@@ -1,9 +1,9 @@
-// Package clarify decides what a person is asked before a plan is made: whether
-// a goal is vague, what to ask next, what an answer means, and which requirements
-// and assumptions follow.
+// Package clarify decides which questions a person gets before a plan is made: whether a goal
+// is vague, which question is next, how to understand an answer, and which requirements and
+// assumptions follow.
 //
-// An interview is folded from facts alone, so it continues after a crash, days
-// later, and with answers of any channel.
+// An interview is folded from facts alone, so it continues after a crash, days later, and
+// with answers from any channel.
 package clarify
 
 import (
@@ -17,91 +17,91 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Bounds of an interview.
+// Limits of an interview.
 const (
-	Sure         = 0.7 // least confidence of a requirement that counts
-	Unsaid       = 0.5 // confidence where the interviewer states none
+	Sure         = 0.7 // minimum confidence of a requirement that counts
+	Unsaid       = 0.5 // confidence if the interviewer gives none
 	MaxQuestions = 12  // over all rounds
 	MaxPerRound  = 4
 	MaxRounds    = 8
 	maxGaps      = 3
 )
 
-// LockKey is the key of the question whether the assumptions hold.
+// LockKey is the key of the question whether the assumptions are right.
 const LockKey = "lock"
 
-// Kind says what an answer is.
+// Kind is the kind of an answer.
 type Kind string
 
-// The kinds of answers.
+// Values of Kind.
 const (
 	Said    Kind = "said"    // a choice, or a person's own words
-	Skipped Kind = "skipped" // a person left it open
-	Assumed Kind = "assumed" // nobody answered
-	Denied  Kind = "denied"  // a person called the default wrong, and said nothing instead
+	Skipped Kind = "skipped" // a person skipped it
+	Assumed Kind = "assumed" // it was not answered
+	Denied  Kind = "denied"  // a person called the default wrong without a replacement
 )
 
-// Question is a question and how often it was asked.
+// Question is a question and the number of times that it was asked.
 type Question struct {
 	nexus.InterviewQuestion
 
-	Before string   `json:"before,omitzero"` // what was answered before, where a person went back to it
-	Note   string   `json:"-"`               // what to say first
+	Before string   `json:"before,omitzero"` // the earlier answer, if a person went back to the question
+	Note   string   `json:"-"`               // text to show first
 	Asked  int      `json:"-"`               // times that it was asked before
-	IDs    []string `json:"-"`               // of the run's questions in which it was asked before
+	IDs    []string `json:"-"`               // IDs of the run's earlier questions that asked it
 }
 
 // Exchange is a question with its answer.
 type Exchange struct {
 	Question
 
-	ID     string `json:"id"`     // "q3": of the question of the run
-	Answer string `json:"answer"` // the choice's text where a choice was taken
+	ID     string `json:"id"`     // "q3": the ID of the run's question
+	Answer string `json:"answer"` // the choice's text if a choice was selected
 	Kind   Kind   `json:"kind"`
-	By     string `json:"by,omitzero"` // who answered; empty for nobody
-	Heard  bool   `json:"-"`           // the interviewer knows it
-	taken  bool   // it was taken from a correction
+	By     string `json:"by,omitzero"` // person or program that answered; empty: not answered
+	Heard  bool   `json:"-"`           // the interviewer has received it
+	taken  bool   // it follows from a correction
 }
 
-// Assumption is an assumption, and the question that it stands for.
+// Assumption is an assumption, with its question.
 type Assumption struct {
 	spec.Assumption
 
-	Question string `json:"question,omitzero"` // key; empty: the interviewer's own
+	Question string `json:"question,omitzero"` // key of the question; empty: the interviewer's own assumption
 }
 
-// Interview is what is known of an interview. The zero Interview has not begun.
+// Interview is the state of an interview. The zero Interview has not begun.
 type Interview struct {
 	Attempt      nexus.AttemptID
 	Goal         string
-	Rounds       int  // of the interviewer that were heard
-	Tries        int  // attempts that came to nothing: whoever takes the run up begins another
+	Rounds       int  // rounds of the interviewer with a result
+	Tries        int  // attempts without a result: the next process starts another one
 	Clear        bool // the goal needed no question
-	Ended        bool // a person wants no more questions
-	Paused       bool // until somebody takes the run up
+	Ended        bool // a person wants no further questions
+	Paused       bool // until the run is continued
 	Failed       string
-	Outcome      nexus.Outcome // why it failed, where that has a name
+	Outcome      nexus.Outcome // why it failed, as an outcome if it has one
 	Draft        nexus.InterviewDraft
-	Requirements []nexus.Requirement // that count
-	Candidates   []nexus.Requirement // that nobody is sure of
+	Requirements []nexus.Requirement // requirements that count
+	Candidates   []nexus.Requirement // uncertain requirements
 	Assumptions  []Assumption
 	Exchanges    []Exchange   // the last answer to each question, in the order of answers
-	Corrections  []Correction // what people's answers did to parts of the spec, in the order of answers
+	Corrections  []Correction // effects of people's answers on parts of the spec, in the order of answers
 
-	queue    []Question // to be asked, the next first
-	open     string     // id of the run's question that waits
-	asked    int        // different questions
-	captured int        // requirements, with those that were withdrawn
-	stated   int        // assumptions
-	locked   bool       // it was asked whether the assumptions hold
+	queue    []Question // questions to ask, the next one first
+	open     string     // ID of the run's open question
+	asked    int        // number of different questions
+	captured int        // number of requirements, including withdrawn ones
+	stated   int        // number of assumptions
+	locked   bool       // the question whether the assumptions are right was asked
 
-	withdrawn []part   // whose ids stay taken
+	withdrawn []part   // their ids stay reserved
 	fixed     []string // ids that people agreed to
 	kept      []string // texts without an id that people agreed to
-	shown     int      // criteria, the highest number of one
+	shown     int      // highest number of a criterion
 }
 
-// Apply folds a fact. Facts of others change nothing.
+// Apply applies a fact. It ignores facts about anything else.
 func (i *Interview) Apply(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.GoalAccepted:
@@ -125,7 +125,7 @@ func (i *Interview) Apply(f nexus.Fact) {
 	case nexus.InterviewCorrected:
 		i.correct(f)
 	case nexus.AssumptionStated:
-		if f.Attempt == i.Attempt { // a plan has its own
+		if f.Attempt == i.Attempt { // a plan has its own assumptions
 			i.assume(f)
 		}
 	case nexus.AssumptionLocked:
@@ -147,7 +147,7 @@ func (i *Interview) Apply(f nexus.Fact) {
 			i.answer(f)
 		}
 	case nexus.RunReopened:
-		if i.Failed != "" && i.Outcome != nexus.Refused { // one without money goes on
+		if i.Failed != "" && i.Outcome != nexus.Refused { // an interview that ran out of money continues
 			i.Tries++
 		}
 		i.Paused, i.Failed, i.Outcome = false, "", ""
@@ -202,7 +202,8 @@ func (i *Interview) capture(f nexus.RequirementCaptured) {
 	}
 	r := f.Requirement
 	i.replaced(r.ID, r.Text, f.Instead)
-	if was := i.find(r.ID); was != nil && norm(was.Text) != norm(r.Text) { // nobody agreed to that
+	// the person did not agree to the new text
+	if was := i.find(r.ID); was != nil && norm(was.Text) != norm(r.Text) {
 		i.fixed = slices.DeleteFunc(slices.Clone(i.fixed), func(id string) bool { return id == r.ID })
 	}
 	same := func(o nexus.Requirement) bool { return o.ID == r.ID }
@@ -228,8 +229,8 @@ func (i *Interview) assume(f nexus.AssumptionStated) {
 	i.Assumptions = append(i.Assumptions, a)
 }
 
-// ask takes the question that is asked as the one that waits. The last
-// question, whether the assumptions hold, is nobody's but ours.
+// ask makes a question that was asked the open one. Nexus itself asks the last question,
+// whether the assumptions are right.
 func (i *Interview) ask(f nexus.QuestionAsked) {
 	i.open, i.Paused = f.ID, false
 	key, _, _ := strings.Cut(f.Mark, "#")
@@ -249,8 +250,8 @@ func (i *Interview) ask(f nexus.QuestionAsked) {
 	}
 }
 
-// answer takes the answer to the question that waits, or does what a person
-// said instead of one.
+// answer applies the answer to the open question, or executes the command that a person gave
+// instead.
 func (i *Interview) answer(f nexus.QuestionAnswered) {
 	id := i.open
 	i.open = ""
@@ -280,18 +281,18 @@ func (i *Interview) answer(f nexus.QuestionAnswered) {
 	}
 }
 
-// exchange keeps an answer. What was assumed in its place holds no more.
+// exchange stores an answer. It ends the assumption that replaced the answer.
 func (i *Interview) exchange(e Exchange) {
 	i.Exchanges = append(slices.DeleteFunc(slices.Clone(i.Exchanges), func(o Exchange) bool {
-		return o.Key == e.Key && (o.Key != LockKey || o.settled()) // a person's own words stay
+		return o.Key == e.Key && (o.Key != LockKey || o.settled()) // a person's own words are kept
 	}), e)
 	if e.Kind == Said {
 		i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.Question == e.Key })
 	}
 }
 
-// back asks an earlier question again, and then this one. To names it by the id under which it was asked; empty is
-// the one before.
+// back asks an earlier question again, and then this one. To is the ID under which it was
+// asked; empty: the question before.
 func (i *Interview) back(q Question, to string) {
 	n := len(i.Exchanges) - 1
 	if to != "" {
@@ -302,7 +303,7 @@ func (i *Interview) back(q Question, to string) {
 		q.Note = "There is no answer to " + sanitize.Show(to) + " to go back to."
 	case n < 0:
 		q.Note = "There is no question before this one."
-	case q.Key == LockKey: // what is assumed may be something else then
+	case q.Key == LockKey: // the assumptions may be different then
 		i.queue, i.locked = []Question{i.takeBackAnswer(n)}, false
 		return
 	default:
@@ -312,19 +313,19 @@ func (i *Interview) back(q Question, to string) {
 	i.queue = slices.Insert(i.queue, 0, q)
 }
 
-// takeBackAnswer takes an answer back, and returns its question.
+// takeBackAnswer removes an answer and returns its question.
 func (i *Interview) takeBackAnswer(n int) Question {
 	last := i.Exchanges[n]
 	i.Exchanges = slices.Delete(slices.Clone(i.Exchanges), n, n+1)
 	q := last.Question
-	if q.Key == LockKey { // some of what it named may be withdrawn
+	if q.Key == LockKey { // some of the parts that it named may be withdrawn
 		q.InterviewQuestion = i.lock().InterviewQuestion
 	}
 	q.Before, q.Note = last.Answer, fmt.Sprintf("Your answer was %q.", last.Answer)
 	return q
 }
 
-// Open returns the question that waits for an answer, nil for none.
+// Open returns the open question, or nil if there is none.
 func (i *Interview) Open() *Question {
 	if i.open == "" || len(i.queue) == 0 {
 		return nil
@@ -332,7 +333,7 @@ func (i *Interview) Open() *Question {
 	return &i.queue[0]
 }
 
-// Waits returns the id of the run's question that waits, empty for none.
+// Waits returns the ID of the run's open question, or "" if there is none.
 func (i *Interview) Waits() string { return i.open }
 
 // Clone returns a copy that a worker may keep.
@@ -347,8 +348,8 @@ func (i *Interview) Clone() *Interview {
 	return &c
 }
 
-// Depth says how far the questions go: broad, then clarifying after two answers,
-// then detailed after five requirements.
+// Depth returns the depth of the questions: broad, then clarifying after two answers, then
+// detailed after five requirements.
 func (i *Interview) Depth() string {
 	answers := 0
 	for _, e := range i.Exchanges {
@@ -366,7 +367,7 @@ func (i *Interview) Depth() string {
 	}
 }
 
-// Explored lists the areas that requirements or questions are about.
+// Explored returns the areas of requirements and questions.
 func (i *Interview) Explored() []string {
 	var all []string
 	add := func(area string) {
@@ -383,8 +384,8 @@ func (i *Interview) Explored() []string {
 	return all
 }
 
-// Gaps lists the first three areas that nothing was said about, once there are
-// three requirements of two areas: before that everything is a gap.
+// Gaps returns the first three areas without any statement, once there are three requirements
+// in two areas: before that everything is a gap.
 func (i *Interview) Gaps() []string {
 	var of []string
 	for _, r := range i.Requirements {

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// withdrawAndReplace adds the facts that withdraw parts, and those that replace them by others of their kind. What replaces
-// a requirement is among the requirements.
+// withdrawAndReplace adds the facts that withdraw parts, and those that replace them by
+// others of the same kind. The replacement of a requirement is among the requirements.
 func (i *Interview) withdrawAndReplace(h *Handin, add func(nexus.Fact)) {
 	for _, name := range h.Withdraw {
 		if p, ok := i.part(name); ok {
@@ -41,7 +41,8 @@ func (i *Interview) withdrawAndReplace(h *Handin, add func(nexus.Fact)) {
 	}
 }
 
-// again is a requirement in other words: the same one if it counts, or else one instead of it.
+// again returns a requirement with other words: the same one if it counts, or else a
+// replacement.
 func again(was *nexus.Requirement, id, text string) RequirementDraft {
 	if was != nil {
 		return RequirementDraft{ID: was.ID, Text: text}
@@ -66,7 +67,7 @@ func (i *Interview) withdrawal(p part) nexus.Fact {
 	return nexus.PartWithdrawn{Attempt: i.Attempt, ID: p.id, Text: p.text}
 }
 
-// forget leaves out of the lists of a submission what it withdraws.
+// forget removes a withdrawn part from the lists of a submission.
 func (h *Handin) forget(p part) {
 	if p.id == "" {
 		h.Notes, h.OutOfScope = without(h.Notes, p.text), without(h.OutOfScope, p.text)
@@ -81,7 +82,7 @@ func without(all []string, text string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(o string) bool { return norm(o) == norm(text) })
 }
 
-// criteria are those of the draft, as they were submitted.
+// criteria returns the draft's criteria in the form of a submission.
 func (i *Interview) criteria() (all []CriterionDraft) {
 	for _, c := range i.Draft.Criteria {
 		all = append(all, CriterionDraft{Text: c.Text, Check: c.Check, Of: c.Of})
@@ -89,7 +90,7 @@ func (i *Interview) criteria() (all []CriterionDraft) {
 	return all
 }
 
-// swapped returns criteria in which one has another text.
+// swapped returns criteria with the text of one of them replaced.
 func swapped(all []CriterionDraft, from, to string) []CriterionDraft {
 	all = slices.Clone(all)
 	for n := range all {
@@ -109,7 +110,8 @@ func some[T any](a, b []T) []T {
 	return b
 }
 
-// drafted is the draft of a submission. Criteria that say what others said before have their ids.
+// drafted returns the draft of a submission. Criteria with the text of existing ones get
+// their ids.
 func (i *Interview) drafted(h Handin) nexus.InterviewDraft {
 	d := draft(h)
 	d.Criteria = i.number(d.Criteria)

@@ -10,18 +10,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Statistics counts requirements that count.
+// Statistics counts the requirements that count, and the questions.
 type Statistics struct {
 	Requirements int                       `json:"requirements"`
 	Candidates   int                       `json:"candidates"`
-	Questions    int                       `json:"questions"` // that were asked
+	Questions    int                       `json:"questions"` // questions that were asked
 	Answered     int                       `json:"answered"`  // by a person
 	Categories   map[nexus.ReqCategory]int `json:"categories"`
 	Priorities   map[nexus.MoSCoW]int      `json:"priorities"`
 	Areas        map[string]int            `json:"areas"`
 }
 
-// Statistics counts what came of the interview.
+// Statistics returns the statistics of the interview's result.
 func (i *Interview) Statistics() Statistics {
 	s := Statistics{
 		Requirements: len(i.Requirements), Candidates: len(i.Candidates),
@@ -45,7 +45,7 @@ func (i *Interview) Statistics() Statistics {
 	return s
 }
 
-// Spec returns the spec that came of the interview.
+// Spec returns the spec that results from the interview.
 func (i *Interview) Spec() spec.Spec {
 	goal := strings.TrimSpace(visible(i.Goal))
 	s := spec.Spec{
@@ -62,7 +62,7 @@ func (i *Interview) Spec() spec.Spec {
 	for _, c := range i.Draft.Criteria {
 		of, dropped := i.ids(c.Of)
 		if len(of) == 0 && dropped {
-			continue // it shows nothing that counts, and would be one of all
+			continue // its requirements do not count, and without any it would be a criterion of all
 		}
 		s.Criteria = append(s.Criteria, spec.Criterion{ID: c.ID, Text: c.Text, Check: c.Check, Of: of})
 	}
@@ -82,10 +82,11 @@ func (i *Interview) Spec() spec.Spec {
 	return s
 }
 
-// maxAnswer is how many characters of an answer a spec repeats.
+// maxAnswer limits the characters of an answer that a spec repeats.
 const maxAnswer = 500
 
-// answers returns what people said to the questions. What they left open is assumed, and stands there.
+// answers returns people's answers to the questions. Skipped questions are listed as
+// assumptions.
 func (i *Interview) answers() (all []string) {
 	for _, e := range i.Exchanges {
 		text := line(e.Answer)
@@ -103,7 +104,7 @@ func (i *Interview) answers() (all []string) {
 	return all
 }
 
-// Later returns what is wanted, but not in the first version, also what nobody was sure of.
+// Later returns the requirements for later versions, including uncertain ones.
 func (i *Interview) Later() (all []nexus.Requirement) {
 	for _, r := range slices.Concat(i.Requirements, i.Candidates) {
 		if r.Later && r.Priority != nexus.Wont {
@@ -113,7 +114,7 @@ func (i *Interview) Later() (all []nexus.Requirement) {
 	return all
 }
 
-// depth follows from how much was asked for.
+// depth returns the spec's depth, derived from the number of requirements.
 func (i *Interview) depth() spec.Depth {
 	switch n := len(i.Requirements); {
 	case n > 8:
@@ -123,7 +124,8 @@ func (i *Interview) depth() spec.Depth {
 	}
 }
 
-// ids returns the ids of the requirements that are named by id or by text, and whether one is named that does not count.
+// ids returns the ids of the requirements with the given ids or texts, and whether one of
+// them does not count.
 func (i *Interview) ids(of []string) (all []string, dropped bool) {
 	for _, name := range of {
 		r := i.find(name)

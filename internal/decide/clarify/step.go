@@ -10,29 +10,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// StepKind says what comes next.
+// StepKind is the kind of the next step.
 type StepKind string
 
-// What can come next.
+// Values of StepKind.
 const (
-	Wait  StepKind = "wait"  // for the answer that is open
+	Wait  StepKind = "wait"  // for the open answer
 	Pause StepKind = "pause" // a person continues later
 	Talk  StepKind = "talk"  // with the interviewer
 	Ask   StepKind = "ask"   // a person
-	State StepKind = "state" // what is assumed, or agreed to
+	State StepKind = "state" // state assumptions or agreements as facts
 	Over  StepKind = "over"
 	Fail  StepKind = "fail"
 )
 
-// Step is what comes next.
+// Step is the next step of an interview.
 type Step struct {
 	Do       StepKind
-	Round    int          // to talk
-	Question Question     // to ask
-	Facts    []nexus.Fact // to state
+	Round    int          // for Talk
+	Question Question     // for Ask
+	Facts    []nexus.Fact // for State
 }
 
-// Next returns what comes next. Alone says that nobody answers.
+// Next returns the next step. Alone means that no person answers.
 func (i *Interview) Next(alone bool) Step {
 	switch {
 	case i.Failed != "":
@@ -53,7 +53,7 @@ func (i *Interview) Next(alone bool) Step {
 	if fs := i.unstated(); len(fs) > 0 {
 		return Step{Do: State, Facts: fs}
 	}
-	if i.Rounds >= MaxRounds { // the interviewer does not hear it
+	if i.Rounds >= MaxRounds { // there is no further round for the interviewer
 		if fs := i.inWords(nil); len(fs) > 0 {
 			return Step{Do: State, Facts: fs}
 		}
@@ -71,19 +71,19 @@ func (i *Interview) Next(alone bool) Step {
 	}
 }
 
-// agrees reports whether it is the answer that all assumptions hold.
+// agrees reports whether it is the answer that all assumptions are right.
 func (e Exchange) agrees() bool {
 	return e.Key == LockKey && (len(e.Choices) > 0 && e.Answer == e.Choices[0] || nexus.Agrees(e.Answer))
 }
 
-// settled reports whether it is a choice about the assumptions, of which nobody
-// needs to be told.
+// settled reports whether it is a choice about the assumptions, which the interviewer need
+// not receive.
 func (e Exchange) settled() bool {
 	return e.Key == LockKey && (e.agrees() || slices.Contains(e.Choices, e.Answer))
 }
 
-// unstated returns the facts that follow from answers: what nobody answered is
-// assumed, and what a person agreed to is locked.
+// unstated returns the facts that follow from answers: unanswered questions become
+// assumptions, and parts that a person agreed to are locked.
 func (i *Interview) unstated() []nexus.Fact {
 	var fs []nexus.Fact
 	n := i.stated
@@ -106,7 +106,8 @@ func (i *Interview) unlocked() []Assumption {
 	return slices.DeleteFunc(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.Locked })
 }
 
-// lock is the question whether the assumptions hold, and whether corrections were understood.
+// lock returns the question whether the assumptions are right, and whether corrections were
+// understood.
 func (i *Interview) lock() Question {
 	var b strings.Builder
 	if lines := i.outcome(); len(lines) > 0 {
@@ -131,7 +132,7 @@ func (i *Interview) lock() Question {
 	}}
 }
 
-// Asked returns the fact that asks a question of the run.
+// Asked returns the fact that asks a question in the run.
 func (i *Interview) Asked(q Question, id, trigger string) nexus.QuestionAsked {
 	mark := q.Key
 	if q.Asked > 0 {
@@ -140,7 +141,8 @@ func (i *Interview) Asked(q Question, id, trigger string) nexus.QuestionAsked {
 	return nexus.QuestionAsked{ID: id, Attempt: i.Attempt, Text: i.Text(q), Fallback: q.Default, Trigger: trigger, Mark: mark}
 }
 
-// Text is a question as every channel shows it, with the answers that a person can go back to.
+// Text returns a question as every channel shows it, with the answers that a person can
+// change.
 func (i *Interview) Text(q Question) string {
 	var b strings.Builder
 	if q.Note != "" {
@@ -170,7 +172,8 @@ func (i *Interview) Text(q Question) string {
 	return b.String()
 }
 
-// before lists the questions that were answered, by the ids under which a person can go back to them.
+// before returns the answered questions, with the IDs under which a person can go back to
+// them.
 func (i *Interview) before() (all []string) {
 	for _, e := range i.Exchanges {
 		answer := line(e.Answer)
@@ -182,23 +185,22 @@ func (i *Interview) before() (all []string) {
 	return all
 }
 
-// maxBefore is how many characters of an answer a later question repeats.
+// maxBefore limits the characters of an answer that a later question repeats.
 const maxBefore = 30
 
-// Command is what a person says instead of an answer.
+// Command is a person's command instead of an answer.
 type Command string
 
-// The commands.
+// Values of Command.
 const (
-	Skip  Command = "skip"  // leaves the question open: its default is assumed
-	Back  Command = "back"  // revises the answer before, or that to the question it names, such as "back q2"
+	Skip  Command = "skip"  // skips the question: its default is assumed
+	Back  Command = "back"  // changes the last answer, or that of the named question, such as "back q2"
 	Hold  Command = "pause" // continues another day
-	End   Command = "end"   // takes the defaults for the rest
+	End   Command = "end"   // accepts the defaults for the rest
 	Plain Command = ""      // an answer
 )
 
-// ParseCommand returns the command that an answer is. The answer itself where
-// it is none is [Plain].
+// ParseCommand returns the command in an answer, or [Plain] if it is not a command.
 func ParseCommand(text string) Command {
 	switch c := Command(plain(text)); {
 	case slices.Contains([]Command{Skip, Back, Hold, End}, c):
@@ -210,7 +212,8 @@ func ParseCommand(text string) Command {
 	}
 }
 
-// Target returns the id of the question that a step back names, as in "back q2", empty where it names none.
+// Target returns the ID of the question that a back command names, as in "back q2", or "" if
+// it names none.
 func Target(text string) string {
 	name, ok := strings.CutPrefix(plain(text), string(Back)+" ")
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "to "), "q")
@@ -220,12 +223,12 @@ func Target(text string) string {
 	return ""
 }
 
-// plain is an answer as commands are compared.
+// plain returns an answer in the form in which commands are compared.
 func plain(text string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.Trim(strings.TrimSpace(text), ".!/"))), " ")
 }
 
-// Resolve returns the choice that a number or its words name, or what was said.
+// Resolve returns the choice with that number or text, or the text itself.
 func Resolve(choices []string, text string) string {
 	text = strings.TrimSpace(text)
 	if n, err := strconv.Atoi(strings.TrimRight(text, ".)")); err == nil && n >= 1 && n <= len(choices) {

@@ -13,17 +13,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Handin is what the interviewer submits in a round.
+// Handin is the interviewer's submission in a round.
 type Handin struct {
-	Clear        bool               `json:"clear"` // nothing needs to be asked
-	Done         bool               `json:"done"`  // nothing more needs to be asked
+	Clear        bool               `json:"clear"` // no question is needed
+	Done         bool               `json:"done"`  // no further question is needed
 	Title        string             `json:"title"`
 	Problem      string             `json:"problem"`
 	Requirements []RequirementDraft `json:"requirements"`
-	Withdraw     []string           `json:"withdraw"` // ids of parts that no longer hold, or texts of those that have no id
-	Replace      []PartReplacement  `json:"replace"`
-	Assumptions  []string           `json:"assumptions"`
-	Questions    []QuestionDraft    `json:"questions"`
+	// ids of parts that are no longer valid, or texts of parts without an id
+	Withdraw    []string          `json:"withdraw"`
+	Replace     []PartReplacement `json:"replace"`
+	Assumptions []string          `json:"assumptions"`
+	Questions   []QuestionDraft   `json:"questions"`
 
 	Criteria   []CriterionDraft `json:"criteria"`
 	Notes      []string         `json:"notes"`
@@ -31,9 +32,9 @@ type Handin struct {
 	Critique   []string         `json:"critique"`
 }
 
-// PartReplacement is what holds instead of a part of the spec.
+// PartReplacement is the replacement of a part of the spec.
 type PartReplacement struct {
-	ID   string `json:"id"` // of the part, or the text of one that has no id
+	ID   string `json:"id"` // id of the part, or its text if it has no id
 	Text string `json:"text"`
 }
 
@@ -42,12 +43,12 @@ type CriterionDraft struct {
 	Text  string   `json:"text"`
 	Check string   `json:"check"`
 	Of    []string `json:"of"`
-	id    string   // of the one that a person agreed to; empty: by its text
+	id    string   // id of the criterion that a person agreed to; empty: found by its text
 }
 
 // RequirementDraft is a requirement as the interviewer submits it.
 type RequirementDraft struct {
-	ID         string   `json:"id"` // of the requirement that it replaces; empty: a new one
+	ID         string   `json:"id"` // id of the requirement that it replaces; empty: a new one
 	Text       string   `json:"text"`
 	Category   string   `json:"category"`
 	Priority   string   `json:"priority"`
@@ -67,7 +68,8 @@ type QuestionDraft struct {
 	Area    string   `json:"area"`
 }
 
-// Problems says what the interviewer must submit again, a sentence each.
+// Problems returns the problems that the interviewer must fix in another submission, a
+// sentence each.
 func (i *Interview) Problems(h Handin) []string {
 	var all []string
 	for n, r := range h.Requirements {
@@ -101,7 +103,7 @@ func (i *Interview) Problems(h Handin) []string {
 	return all
 }
 
-// withdrawalProblems is [Interview.Problems] of what is withdrawn or replaced.
+// withdrawalProblems returns the problems with withdrawn and replaced parts.
 func (i *Interview) withdrawalProblems(h Handin) (all []string) {
 	for n, id := range h.Withdraw {
 		if !i.knowsPart(id) {
@@ -119,19 +121,19 @@ func (i *Interview) withdrawalProblems(h Handin) (all []string) {
 	return all
 }
 
-// noSuchPart says that there is no such part.
+// noSuchPart returns the message that a part does not exist.
 func noSuchPart(name string) string {
 	return fmt.Sprintf("there is no requirement, assumption or criterion %q, and no note or item out of scope with that text", name)
 }
 
-// knowsPart reports whether there is such a part, or was one.
+// knowsPart reports whether a part exists or has existed.
 func (i *Interview) knowsPart(name string) bool {
 	_, is := i.part(name)
 	_, gone := i.withdrawnPart(name)
 	return is || gone
 }
 
-// find returns the requirement of that id, also one that does not count.
+// find returns the requirement with that id, even if it does not count.
 func (i *Interview) find(id string) *nexus.Requirement {
 	for _, all := range [][]nexus.Requirement{i.Requirements, i.Candidates} {
 		for n := range all {
@@ -143,10 +145,10 @@ func (i *Interview) find(id string) *nexus.Requirement {
 	return nil
 }
 
-// FactsFrom returns the facts that follow from what the interviewer submitted. It
-// leaves out questions that change nothing in the plan, that were asked before, or
-// that are too many; a requirement that is known counts once, with the highest
-// confidence; a quote that nobody said is none.
+// FactsFrom returns the facts that follow from the interviewer's submission. It drops
+// questions that change nothing in the plan, that were asked before, or that are too many. A
+// known requirement counts once, with the highest confidence. A quote that the person did not
+// say is dropped.
 func (i *Interview) FactsFrom(round int, h Handin) []nexus.Fact {
 	after := i.Clone()
 	var fs []nexus.Fact
@@ -158,7 +160,7 @@ func (i *Interview) FactsFrom(round int, h Handin) []nexus.Fact {
 	h = s.Handin
 	after.withdrawAndReplace(&h, add)
 	for _, r := range h.Requirements {
-		if r.ID != "" && after.find(r.ID) == nil { // it was withdrawn just now
+		if r.ID != "" && after.find(r.ID) == nil { // it was just withdrawn
 			r.InsteadOf, r.ID = cmp.Or(r.InsteadOf, r.ID), ""
 		}
 		if f, changed := after.gather(r); changed {
@@ -175,7 +177,8 @@ func (i *Interview) FactsFrom(round int, h Handin) []nexus.Fact {
 		add(f)
 	}
 	heard := nexus.InterviewHeard{Attempt: i.Attempt, Round: round, Draft: after.drafted(h), Done: h.Done}
-	if !i.Ended && !h.Done && !h.Clear && round < MaxRounds { // nobody would hear the answers
+	// otherwise the interviewer could not receive the answers
+	if !i.Ended && !h.Done && !h.Clear && round < MaxRounds {
 		heard.Questions = i.questions(round, h.Questions)
 	}
 	heard.Clear = h.Clear && round == 1
@@ -197,8 +200,8 @@ func draft(h Handin) nexus.InterviewDraft {
 	return d
 }
 
-// gather returns the fact that a requirement leads to, and false where it
-// says nothing new. What is left out of one that replaces another stays as it was.
+// gather returns the fact for a requirement, or false if it adds nothing new. Fields that a
+// replacement omits keep their values.
 func (i *Interview) gather(h RequirementDraft) (nexus.RequirementCaptured, bool) {
 	was := nexus.Requirement{Confidence: Unsaid, Category: category(""), Priority: priority("")}
 	old := i.find(h.ID)
@@ -244,7 +247,7 @@ func (i *Interview) gather(h RequirementDraft) (nexus.RequirementCaptured, bool)
 	return nexus.RequirementCaptured{Attempt: i.Attempt, Requirement: r, Candidate: r.Confidence < Sure, Instead: h.InsteadOf}, true
 }
 
-// like returns the requirement that says the same, nil for none.
+// like returns the requirement with the same text, or nil.
 func (i *Interview) like(r nexus.Requirement) *nexus.Requirement {
 	for _, all := range [][]nexus.Requirement{i.Requirements, i.Candidates} {
 		for n := range all {
@@ -265,7 +268,7 @@ func (i *Interview) said(quote string) bool {
 	return has(i.Goal) || slices.ContainsFunc(i.Exchanges, func(e Exchange) bool { return e.Kind == Said && has(e.Answer) })
 }
 
-// questions returns those that are worth a person's time.
+// questions returns the questions that are worth a person's time.
 func (i *Interview) questions(round int, all []QuestionDraft) []nexus.InterviewQuestion {
 	var out []nexus.InterviewQuestion
 	seen := map[string]bool{}
@@ -292,10 +295,10 @@ func (i *Interview) questions(round int, all []QuestionDraft) []nexus.InterviewQ
 	return out
 }
 
-// words is a text in one line, without what nobody sees of it.
+// words returns a text in one line, without invisible characters.
 func words(text string) string { return strings.Join(strings.Fields(visible(text)), " ") }
 
-// visible is what people see of a text: a spec with anything else in it is none.
+// visible returns the visible characters of a text: a spec must not contain others.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -309,7 +312,7 @@ func visible(text string) string {
 	}, strings.ToValidUTF8(text, "?"))
 }
 
-// line is a text in one line, of a length that people read.
+// line returns a text in one line, cut to a readable length.
 func line(text string) string {
 	text = words(text)
 	if r := []rune(text); len(r) > 2_000 {
@@ -328,8 +331,8 @@ func lines(texts []string) []string {
 	return all
 }
 
-// norm is what two texts share that say the same: their words, whatever the case, and without the marks between
-// them. What else is in a word tells texts apart, as in -1 and C++.
+// norm returns a form of a text for comparison: its words in lower case, without the
+// punctuation between them. Marks within words are kept, as in -1 and C++.
 func norm(text string) string {
 	var all []string
 	for w := range strings.FieldsSeq(strings.ToLower(text)) {
@@ -340,13 +343,13 @@ func norm(text string) string {
 	return strings.Join(all, " ")
 }
 
-// word is a name as the lists have it.
+// word returns a name in the form of the lists.
 func word(text, between string) string {
 	other := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	return strings.Join(strings.FieldsFunc(strings.ToLower(text), other), between)
 }
 
-// category returns the category that a word names; functional where it is none.
+// category returns the category with that name, or functional.
 func category(text string) nexus.ReqCategory {
 	name := word(text, "-")
 	switch name {
@@ -365,7 +368,7 @@ func category(text string) nexus.ReqCategory {
 	return nexus.ReqFunctional
 }
 
-// priority returns the priority that a word names; should where it is none.
+// priority returns the priority with that name, or should.
 func priority(text string) nexus.MoSCoW {
 	switch word(text, "") {
 	case "must", "musthave", "p0", "critical":
@@ -379,7 +382,7 @@ func priority(text string) nexus.MoSCoW {
 	}
 }
 
-// area returns the area that a word names, or the person's own.
+// area returns the area with that name, or the person's own.
 func area(text string) string {
 	a := word(text, "_")
 	if slices.Contains(spec.Areas(), a) {

@@ -9,30 +9,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// When says when a goal leads to an interview before a run.
+// When is the rule when a goal leads to an interview before a run.
 type When string
 
-// When there is an interview. The zero When is [WhenVague].
+// The zero When is [WhenVague].
 const (
 	WhenVague  When = "vague"
 	WhenNever  When = "never"
 	WhenAlways When = "always"
 )
 
-// A goal of this many words says more than a wish; one of fewer than the second
-// number hardly says anything.
+// Numbers of words: a goal with at least the first number is specific; one with fewer than
+// the second is vague.
 const (
 	manyWords = 40
 	fewWords  = 4
 )
 
-// concrete is what names a thing of the repository or of the result: code,
-// a file, a flag, a call, a quoted text, an address, a number, a name in code.
+// concrete matches the name of a thing in the repository or the result: code, a file, a flag,
+// a call, a quoted text, an address, a number, a name in code.
 var concrete = pattern.Lazy("`[^`]+`" +
 	`|"[^"]{2,}"|(?:^|\s)'[^']{3,}'|\B--?[a-z][\w-]*|\b\w+\(\)|\b[\w-]+\.[a-z]{1,5}\b|\b[\w.-]+/[\w.-]+|\b[a-z]+[A-Z]\w*|\b[A-Za-z]+_\w+|#\d+|\b\d+\b`)
 
-// mends are verbs that begin a goal about what is there already, which the
-// repository explains.
+// mends returns verbs that start a goal about existing things, which the repository explains.
 func mends() []string {
 	return []string{
 		"fix", "repair", "rename", "remove", "delete", "revert", "bump", "upgrade", "update", "document",
@@ -40,7 +39,7 @@ func mends() []string {
 	}
 }
 
-// wishes are words that say that something is wanted, and not what.
+// wishes returns words for a wish without any details.
 func wishes() []string {
 	return []string{
 		"better", "nice", "nicer", "good", "great", "modern", "cool", "awesome", "somehow", "something",
@@ -51,9 +50,8 @@ func wishes() []string {
 	}
 }
 
-// Vague reports whether a goal leaves open what is to be built, and says by
-// what. It is a rule on the text alone: who doubts it asks the interviewer, who
-// may still say that the goal is clear.
+// Vague reports whether a goal does not define the result, and why. It is a rule on the text
+// alone: in doubt the interviewer is asked, who may still find the goal clear.
 func Vague(goal string) (why string, vague bool) {
 	words := strings.FieldsFunc(strings.ToLower(goal), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''

@@ -9,31 +9,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// verdict is what a person's words say about parts of the spec.
+// verdict is a person's judgement of parts of the spec.
 type verdict struct {
 	wrong   []wrongPart
 	right   []string // ids that they agree to
-	unclear []string // ids that they name, and no more can be told
-	rest    bool     // all that they do not name is fine
+	unclear []string // ids that they name without a clear judgement
+	rest    bool     // all parts that they do not name are right
 }
 
 // wrongPart is a part that a person calls wrong.
 type wrongPart struct {
 	id      string
-	instead string // what the person says instead
+	instead string // the person's replacement
 }
 
-// part names, as people write them: A-2, a2, assumption 2, REQ-1, R1, AC-3.
+// partName matches part names as people write them: A-2, a2, assumption 2, REQ-1, R1, AC-3.
 var partName = pattern.Lazy(`(?i)\b(?:(assumptions?|requirements?|criteri(?:on|a))\s+(?:no\.?\s*|#)?|(req|ac|a|r)-?)(\d{1,4})\b`)
 
-// more of a list, as in "assumptions 1, 2 and 3".
+// moreNumbers matches the rest of a list, as in "assumptions 1, 2 and 3".
 var moreNumbers = pattern.Lazy(`(?i)^(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*)(\d{1,4})\b`)
 
-// restBreak is where a statement about the rest begins.
+// restBreak matches the start of a statement about the rest.
 var restBreak = pattern.Lazy(`(?i)(?:,|\band\b|\bbut\b)\s+(?:(?:please\s+)?(?:keep|leave)\s+)?` +
 	`(?:the\s+rest|everything\s+else|all\s+else|(?:all\s+)?the\s+others?|all\s+others|the\s+remaining)\b`)
 
-// restFine is such a statement that agrees, from its first word to its last.
+// restFine matches a whole statement that accepts the rest.
 var restFine = pattern.Once(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:,|and\b|but\b|\s)*(?:` +
 		`(?:please\s+)?(?:keep|leave)\s+` + theRest + `(?:\s+as\s+(?:it\s+is|they\s+are|is))?|` +
@@ -42,7 +42,7 @@ var restFine = pattern.Once(func() *regexp.Regexp {
 		theRest + `\s+(?:holds?|stays?|stands?))[\s.!;]*$`)
 })
 
-// theRest is how people call what they did not name.
+// theRest matches phrases for the parts that were not named.
 const theRest = `(?:the\s+rest|everything\s+else|all\s+else|(?:all\s+)?the\s+others?|all\s+others|the\s+remaining(?:\s+ones)?)`
 
 // partMention is a mention of a part.
@@ -83,7 +83,7 @@ func mentions(text string) (all []partMention) {
 	return all
 }
 
-// joined reports whether a name is only a part of another word, as in US-A-2, A-2.5 and A-2-x.
+// joined reports whether a name is only part of another word, as in US-A-2, A-2.5 and A-2-x.
 func joined(text string, start, end int) bool {
 	if start > 0 && strings.ContainsRune("-_./\\@#", rune(text[start-1])) {
 		return true
@@ -96,7 +96,7 @@ func joined(text string, start, end int) bool {
 		after[0] == '.' && len(after) > 1 && after[1] != ' ' && after[1] != '\n'
 }
 
-// partID is the id that a name means.
+// partID returns the id of a name.
 func partID(kind, number string) string {
 	n, err := strconv.Atoi(number)
 	if err != nil {
@@ -112,7 +112,7 @@ func partID(kind, number string) string {
 	return prefix + "-" + strconv.Itoa(n)
 }
 
-// Words of which a judgement is made. A clause that has another one is not understood: see [judge].
+// Words that form a judgement. A clause with any other word is not understood: see [judge].
 var (
 	fillerWords = pattern.Once(func() *map[string]bool {
 		return set("is are was were the that this these those it's its all both quite just simply " +
@@ -141,12 +141,13 @@ func set(words string) *map[string]bool {
 	return &all
 }
 
-// parseVerdict says what a person's words say about the parts that they name. A clause agrees or calls wrong
-// only where every word of it, up to a mark or to what holds instead, is one of a short list; whatever else
-// names a part is unclear. The zero verdict says nothing.
+// parseVerdict returns the judgement of a person's text about the parts that it names. A
+// clause counts as right or wrong only if each of its words, up to a punctuation mark or a
+// replacement, is in a short list; in all other cases the named part is unclear. The zero
+// verdict judges nothing.
 func parseVerdict(text string) verdict {
 	var v verdict
-	current := -1 // of v.wrong: what follows is said instead of it
+	current := -1 // index into v.wrong: the following text is its replacement
 	var from, first, last int
 	done := func(to int) {
 		for n := first; current >= 0 && n <= last; n++ {
@@ -163,7 +164,7 @@ func parseVerdict(text string) verdict {
 		}
 		groups := mentions(clause)
 		if len(groups) == 0 {
-			continue // of what is said instead, if anything is
+			continue // part of the replacement, if there is one
 		}
 		done(c[0])
 		for _, seg := range segments(clause, groups) {
@@ -183,7 +184,7 @@ func parseVerdict(text string) verdict {
 	return v.settled()
 }
 
-// add takes in what a segment says about the parts that it names.
+// add adds a segment's judgement of the parts that it names.
 func (v *verdict) add(seg segment, says judgement) {
 	for _, g := range seg.names {
 		switch says {
@@ -197,7 +198,7 @@ func (v *verdict) add(seg segment, says judgement) {
 	}
 }
 
-// settled is a verdict that says one thing about each part.
+// settled returns a verdict with one judgement for each part.
 func (v verdict) settled() verdict {
 	out := verdict{rest: v.rest}
 	for _, id := range v.unclear {
@@ -227,7 +228,7 @@ func (v verdict) settled() verdict {
 	return out
 }
 
-// clauses returns where each clause of a text begins and ends.
+// clauses returns the start and the end of each clause of a text.
 func clauses(text string) (all [][2]int) {
 	var breaks []int
 	for n, r := range text {
@@ -254,15 +255,15 @@ func clauses(text string) (all [][2]int) {
 	return all
 }
 
-// segment is what a clause says about some parts.
+// segment is the part of a clause about some parts.
 type segment struct {
 	names      []partMention
 	start, end int
 	mixed      bool // other words are between the parts
 }
 
-// segments splits a clause that begins with a part before each further part that does not belong to
-// the same list. A clause that begins with other words is one segment.
+// segments splits a clause that starts with a part before each further part that does not
+// belong to the same list. A clause that starts with other words is one segment.
 func segments(clause string, groups []partMention) []segment {
 	if !known(clause[:groups[0].start]) {
 		mixed := false
@@ -284,25 +285,25 @@ func segments(clause string, groups []partMention) []segment {
 	return out
 }
 
-// listed reports whether what is between two parts makes them members of one list.
+// listed reports whether the text between two parts makes them members of one list.
 func listed(between string) bool {
 	joins := []string{"", "and", "and assumption", "and requirement", "and criterion", "assumption"}
 	return slices.Contains(joins, strings.ToLower(strings.Trim(between, " ,&/")))
 }
 
-// known reports whether a text has no other words than fillers.
+// known reports whether a text consists of filler words.
 func known(text string) bool {
 	return !slices.ContainsFunc(wordsOf(text), func(w string) bool { return !(*fillerWords())[w] })
 }
 
-// wordsOf are the words of a text, as judgements are made of them.
+// wordsOf returns the words of a text, as used in judgements.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "\u2019", "'"), func(r rune) bool {
 		return strings.ContainsRune(" \t\r\n,.;:!?\"()[]*_`", r)
 	})
 }
 
-// judgement is what a segment says about its parts.
+// judgement is a segment's judgement of its parts.
 type judgement int
 
 const (
@@ -311,7 +312,8 @@ const (
 	right
 )
 
-// judge says what a segment says about its parts, and where in the clause what it says instead begins.
+// judge returns a segment's judgement of its parts, and the position of a replacement in the
+// clause.
 func judge(clause string, s segment) (judgement, int) {
 	if s.mixed {
 		return unclear, 0
@@ -320,7 +322,7 @@ func judge(clause string, s segment) (judgement, int) {
 	after := s.names[len(s.names)-1].end
 	head, end := cut(clause[after:s.end])
 	got, negated := unclear, false
-	take := func(words []string, orders bool) bool { // such as "remove A-2" stand before a name alone
+	take := func(words []string, orders bool) bool { // such as "remove A-2" come only before a name
 		for _, w := range words {
 			var found judgement
 			switch {
@@ -355,13 +357,13 @@ func judge(clause string, s segment) (judgement, int) {
 	}
 	tail := clause[after+end : s.end]
 	if w := wordsOf(tail); got == right && !known(tail) && w[0] != "because" && w[0] != "since" {
-		return unclear, 0 // it agrees to some of it, or on a condition
+		return unclear, 0 // it accepts a part of it, or sets a condition
 	}
 	return got, after + end
 }
 
-// cut returns what a text says up to a mark, or to a word with which what holds instead begins, and
-// where that is.
+// cut returns a text up to a punctuation mark, or to a word that introduces a replacement,
+// and that position.
 func cut(text string) (head string, end int) {
 	judged := false
 	for at := 0; at < len(text); {
@@ -386,7 +388,8 @@ func cut(text string) (head string, end int) {
 	return text, len(text)
 }
 
-// said is what a person says instead, without the marks around it. A reason is none.
+// said returns a person's replacement without surrounding marks. A reason is not a
+// replacement.
 func said(text string) string {
 	text = line(strings.Trim(line(text), " ,:;-.>"))
 	text = strings.TrimSpace(strings.TrimPrefix(text, "and "))

@@ -7,11 +7,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// maxAnswers is in how many bytes at the end of a message answers are looked for.
+// maxAnswers is the number of bytes at the end of a message that are searched for answers.
 const maxAnswers = 64 << 10
 
-// ReadAnswers returns what a message of an agent without a tool to submit answers to
-// comments: in the last JSON object that has answers, or in lines such as "c1: declined: REASON".
+// ReadAnswers returns the answers to comments in the message of an agent that has no tool for
+// submissions: in the last JSON object with answers, or in lines such as "c1: declined:
+// REASON".
 func ReadAnswers(text string) []nexus.CommentAnswer {
 	if len(text) > maxAnswers {
 		text = strings.ToValidUTF8(text[len(text)-maxAnswers:], "")
@@ -40,7 +41,7 @@ func ReadAnswers(text string) []nexus.CommentAnswer {
 	return all
 }
 
-// jsonAnswers reads the last object that has answers.
+// jsonAnswers reads the last JSON object with answers.
 func jsonAnswers(text string) []nexus.CommentAnswer {
 	for i := strings.LastIndex(text, `"answers"`); i >= 0; i = strings.LastIndex(text[:i], `"answers"`) {
 		start := strings.LastIndexByte(text[:i], '{')
@@ -80,7 +81,7 @@ func known(r nexus.CommentReply) bool {
 	return false
 }
 
-// isID reports whether a word is the name of a comment: c1, c2, ...
+// isID reports whether a word is the ID of a comment: c1, c2, ...
 func isID(word string) bool {
 	digits, ok := strings.CutPrefix(word, "c")
 	return ok && digits != "" && len(digits) < 8 && strings.Trim(digits, "0123456789") == "" && digits[0] != '0'

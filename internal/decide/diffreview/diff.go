@@ -1,7 +1,6 @@
-// Package diffreview is what people's reviews of changes need to know without
-// looking anything up: it reads diffs, puts their files in the order of their
-// risk, finds where lines went, reads and writes patches with comments, and
-// says to an agent what people said.
+// Package diffreview provides functions for people's reviews of changes: it parses diffs,
+// orders their files by risk, finds moved lines, reads and writes patches with comments, and
+// formats comments as messages for agents.
 package diffreview
 
 import (
@@ -14,50 +13,52 @@ import (
 // File is a file of a diff.
 type File struct {
 	Path    string `json:"path"`
-	Old     string `json:"old_path,omitzero"` // where it was renamed or copied from
+	Old     string `json:"old_path,omitzero"` // earlier path, if it was renamed or copied
 	Status  string `json:"status"`            // added, deleted, modified, renamed, copied
-	Mode    string `json:"mode,omitzero"`     // new mode, where it changed or the file is new
+	Mode    string `json:"mode,omitzero"`     // new mode, if it changed or the file is new
 	Binary  bool   `json:"binary,omitzero"`
 	Added   int    `json:"added"` // lines
 	Deleted int    `json:"deleted"`
 	Hunks   []Hunk `json:"hunks"`
 }
 
-// Hunk is a stretch of a diff.
+// Hunk is a hunk of a diff.
 type Hunk struct {
-	Old     int    `json:"old"` // first line before, from 1; 0: the file was empty
+	Old     int    `json:"old"` // first line before the change, from 1; 0: the file was empty
 	OldLen  int    `json:"old_lines"`
 	New     int    `json:"new"`
 	NewLen  int    `json:"new_lines"`
-	Section string `json:"section,omitzero"` // what git says that it is in
+	Section string `json:"section,omitzero"` // the surrounding section, as git reports it
 	Lines   []Line `json:"lines"`
 }
 
 // Line is a line of a hunk.
 type Line struct {
 	Kind string `json:"kind"`         // " ", "+" or "-"
-	Old  int    `json:"old,omitzero"` // its number before; 0: it was not there
+	Old  int    `json:"old,omitzero"` // its earlier number; 0: it is new
 	New  int    `json:"new,omitzero"`
-	Text string `json:"text"`          // without its end
-	Bare bool   `json:"bare,omitzero"` // the file ends here without the end of a line
+	Text string `json:"text"`          // without the line end
+	Bare bool   `json:"bare,omitzero"` // it is the last line and has no line end
 }
 
-// Risk is how much depends on a file, the most first.
+// Risk is the risk of a change to a file.
 type Risk string
 
-// The risks, the greatest first.
+// Levels of risk, the greatest first.
 const (
-	HighRisk   Risk = "high"   // changedPublicName interfaces, migrations, authentication and security, weaker tests, dependencies, CI
+	// public interfaces, migrations, authentication and security, weaker tests, dependencies,
+	// CI
+	HighRisk   Risk = "high"
 	NormalRisk Risk = "normal" // code
 	LowRisk    Risk = "low"    // tests that only grew, prose
-	NoRisk     Risk = "none"   // written by a program
+	NoRisk     Risk = "none"   // generated files
 )
 
-// maxLine is how long a line is shown.
+// maxLine limits the length of a displayed line.
 const maxLine = 4000
 
-// Parse reads a patch as git writes it. It reads what it can: what is odd is left out, and a
-// patch that was cut ends where it was cut.
+// Parse parses a patch in git's format. It skips parts that it cannot parse, and reads a
+// truncated patch up to its end.
 func Parse(patch string) []File {
 	p := parser{}
 	for line := range strings.Lines(patch) {
@@ -69,7 +70,7 @@ func Parse(patch string) []File {
 type parser struct {
 	files            []File
 	old, now         int // numbers of the next lines
-	oldLeft, newLeft int // lines that the hunk still has
+	oldLeft, newLeft int // remaining lines of the hunk
 }
 
 func (p *parser) file() *File { return &p.files[len(p.files)-1] }
@@ -105,7 +106,7 @@ func (p *parser) line(line string) {
 	p.head(line)
 }
 
-// head reads what a patch says of a file before its hunks.
+// head parses the header lines of a file.
 func (p *parser) head(line string) {
 	f := p.file()
 	if len(f.Hunks) > 0 {
@@ -145,7 +146,7 @@ func (p *parser) head(line string) {
 	}
 }
 
-// hunk reads the head of a hunk: @@ -1,2 +1,3 @@ section.
+// hunk parses the header of a hunk: @@ -1,2 +1,3 @@ section.
 func (p *parser) hunk(line string) {
 	ranges, section, ok := strings.Cut(strings.TrimPrefix(line, "@@ "), " @@")
 	old, now, two := strings.Cut(ranges, " ")
@@ -164,9 +165,9 @@ func (p *parser) hunk(line string) {
 	f.Hunks = append(f.Hunks, h)
 }
 
-// inside reads a line of a hunk; false for one that cannot be one.
+// inside parses a line of a hunk. It returns false for a line that cannot be one.
 func (p *parser) inside(line string) bool {
-	if line == "" { // a mailer took the blank
+	if line == "" { // a mail program removed the blank
 		line = " "
 	}
 	f := p.file()
@@ -208,7 +209,7 @@ func cut(text string) string {
 	return text
 }
 
-// span reads "3,2" or "3".
+// span parses "3,2" or "3".
 func span(text string) (from, n int, ok bool) {
 	first, count, two := strings.Cut(text, ",")
 	from, err := strconv.Atoi(first)
@@ -220,7 +221,7 @@ func span(text string) (from, n int, ok bool) {
 	return from, n, err == nil && from >= 0 && n >= 0 && from < most && n < most
 }
 
-// both returns the name of "a/NAME b/NAME", where both are the same.
+// both returns the name in "a/NAME b/NAME", if both are the same.
 func both(text string) string {
 	if strings.HasPrefix(text, `"`) {
 		if i := strings.Index(text, `" "`); i > 0 {
@@ -237,7 +238,7 @@ func both(text string) string {
 	return name
 }
 
-// unquote reads a name as git writes it, in quotes where it has odd characters.
+// unquote decodes a name as git writes it, quoted if it has unusual characters.
 func unquote(name string) string {
 	if len(name) < 2 || !strings.HasPrefix(name, `"`) || !strings.HasSuffix(name, `"`) {
 		return name
@@ -267,7 +268,7 @@ func unquote(name string) string {
 	return b.String()
 }
 
-// Find returns the file of that name, by its new name or its old one.
+// Find returns the file with that new or old path.
 func Find(files []File, name string) (File, bool) {
 	for _, f := range files {
 		if f.Path == name {
@@ -282,8 +283,9 @@ func Find(files []File, name string) (File, bool) {
 	return File{}, false
 }
 
-// Shift returns where lines are after a diff, by what they were before it; false where one
-// of them changed or is gone. It needs a diff of the file alone, with or without context.
+// Shift returns the new position of lines after a diff, from their earlier one, or false if
+// one of them changed or was removed. It needs a diff of this file alone, with or without
+// context.
 func (f File) Shift(start, end int) (int, bool) {
 	if f.Status == "deleted" || f.Binary {
 		return 0, false
@@ -300,7 +302,7 @@ func (f File) Shift(start, end int) (int, bool) {
 				if at := h.before(l); at < start {
 					by++
 				} else if at >= start && at < end {
-					return 0, false // something came in between
+					return 0, false // lines were inserted in between
 				}
 			}
 		}
@@ -325,8 +327,8 @@ func (h Hunk) before(added Line) int {
 	return last
 }
 
-// Touches reports whether a diff from where a comment was made changes what the comment is
-// about: its lines, and what was put directly before or after them; its file; anything.
+// Touches reports whether a diff since the commit of a comment changes the comment's subject:
+// its lines and lines added next to them, its file, or anything.
 func Touches(files []File, c nexus.Comment) bool {
 	if c.File == "" {
 		return len(files) > 0
@@ -335,7 +337,7 @@ func Touches(files []File, c nexus.Comment) bool {
 	if !ok {
 		return false
 	}
-	if c.Start == 0 || c.Side == nexus.OldSide { // what was there before is not in what is compared
+	if c.Start == 0 || c.Side == nexus.OldSide { // the old side is not part of the comparison
 		return true
 	}
 	for _, h := range f.Hunks {
@@ -353,8 +355,8 @@ func Touches(files []File, c nexus.Comment) bool {
 	return f.Status == "deleted"
 }
 
-// ReplaceLines returns a text with other lines in the place of some, from 1; false where it has no such
-// lines. They end as the lines around them do.
+// ReplaceLines returns a text with some lines, from 1, replaced, or false if it does not have
+// these lines. The new lines end like the lines around them.
 func ReplaceLines(text string, start, end int, with string) (string, bool) {
 	all := strings.SplitAfter(text, "\n")
 	if all[len(all)-1] == "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Message says to the author of a change what a person said about it: in words, and as
-// JSON that names each comment.
+// Message returns the message to a change's author about a person's comments: in words, and
+// as JSON with the ID of each comment.
 func Message(all []nexus.Comment) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "A person reviewed your change. %s\n", counted(all))
@@ -34,18 +34,18 @@ func Message(all []nexus.Comment) string {
 	return b.String()
 }
 
-// AnswerRules says how comments are answered.
+// AnswerRules are the instructions for answers to comments.
 const AnswerRules = `Do what each comment asks for, then submit as usual and answer each comment by its id in "answers":
 {"answers": [{"comment": "c1", "status": "fixed"}, {"comment": "c2", "status": "declined", "why": "REASON"}]}
 status is fixed (the change does what the comment wants), declined (say why), answered (the answer is in why) or question (ask in why). Praise needs no answer. Without a tool to submit with, end your last message with that JSON object.
 `
 
-// Remind asks again for answers that did not come.
+// Remind returns the message that asks again for missing answers.
 func Remind(ids []string) string {
 	return "You have not answered " + nexus.Join(ids) + ", comments of a person who reviewed your change. " + AnswerRules
 }
 
-// wants reports whether a comment wants an answer.
+// wants reports whether a comment needs an answer.
 func wants(all []nexus.Comment) bool {
 	for _, c := range all {
 		if c.Kind != nexus.PraiseComment {
@@ -55,7 +55,8 @@ func wants(all []nexus.Comment) bool {
 	return false
 }
 
-// counted says how many comments of each kind there are, and what the kinds want.
+// counted returns the number of comments of each kind, and the action that each kind asks
+// for.
 func counted(all []nexus.Comment) string {
 	means := map[nexus.CommentKind]string{
 		nexus.MustComment: "to be done before the change lands", nexus.ShouldComment: "to be done, or declined with a reason",

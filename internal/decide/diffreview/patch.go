@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// guide heads a patch that people write comments into.
+// guide is the heading of a patch into which people write comments.
 const guide = `# %s
 # Write a comment below the line that it is about, in lines that begin with #>:
 #   #> must: do this before it lands        kinds: must, should, question, praise (should if none)
@@ -19,7 +19,7 @@ const guide = `# %s
 # commit %s
 `
 
-// Patch returns a diff as a text in which people write comments.
+// Patch returns a diff as a text into which people write comments.
 func Patch(title, commit, diff string) string {
 	if diff != "" && !strings.HasSuffix(diff, "\n") {
 		diff += "\n"
@@ -27,7 +27,7 @@ func Patch(title, commit, diff string) string {
 	return fmt.Sprintf(guide, nexus.OneLine(title), commit) + diff
 }
 
-// PatchCommit returns the commit that a patch says it is of.
+// PatchCommit returns the commit in a patch's heading.
 func PatchCommit(text string) string {
 	for line := range strings.Lines(text) {
 		if commit, ok := strings.CutPrefix(strings.TrimSpace(line), "# commit "); ok {
@@ -40,7 +40,7 @@ func PatchCommit(text string) string {
 	return ""
 }
 
-// PatchError says which line of a patch cannot be taken.
+// PatchError is the error for a line of a patch that cannot be read.
 type PatchError struct {
 	Line int // from 1
 	Why  string
@@ -49,8 +49,8 @@ type PatchError struct {
 // Error implements error.
 func (e *PatchError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
 
-// ReadPatch returns the comments that people wrote into a patch of a diff. Nothing is
-// taken of one in which other lines were changed, and the error names the first.
+// ReadPatch returns the comments that people wrote into a patch of a diff. If other lines
+// were changed, it returns no comments, and the error names the first such line.
 func ReadPatch(text, diff string) ([]nexus.Comment, error) {
 	p := &patchReader{want: strings.SplitAfter(diff, "\n"), open: -1}
 	if n := len(p.want); p.want[n-1] == "" {
@@ -78,12 +78,12 @@ func ReadPatch(text, diff string) ([]nexus.Comment, error) {
 
 type patchReader struct {
 	want  []string
-	at    int           // of want
-	place nexus.Comment // of a comment here
-	file  string        // that the last line is in
+	at    int           // index into want
+	place nexus.Comment // position of a comment at this line
+	file  string        // file of the last line
 	all   []nexus.Comment
-	lines []int // where each begins
-	open  int   // the comment that more lines belong to; -1: none
+	lines []int // start of each comment
+	open  int   // comment to which the next lines belong; -1: none
 
 	old, now int // numbers of the next lines
 	oldLeft  int
@@ -101,7 +101,7 @@ func (p *patchReader) line(n int, line string) error {
 	}
 	if p.at >= len(p.want) {
 		if strings.TrimSpace(line) == "" {
-			return nil // an editor's last line
+			return nil // the last line of an editor
 		}
 		return &PatchError{n, fmt.Sprintf("this line is not part of the change: %q; a comment starts with #>", short(line))}
 	}
@@ -115,7 +115,7 @@ func (p *patchReader) line(n int, line string) error {
 	return nil
 }
 
-// follow keeps where a comment below the line would be.
+// follow updates the position of a comment below the line.
 func (p *patchReader) follow(line string) {
 	if p.oldLeft > 0 || p.newLeft > 0 {
 		p.inside(line)
@@ -163,7 +163,8 @@ func (p *patchReader) inside(line string) {
 	p.place.End = p.place.Start
 }
 
-// readCommentLine reads a line of a comment: a new one where it begins with a kind.
+// readCommentLine reads a line of a comment. A line that starts with a kind starts a new
+// comment.
 func (p *patchReader) readCommentLine(n int, text string) error {
 	head, body, colon := strings.Cut(text, ":")
 	words := strings.Fields(head)
@@ -215,7 +216,7 @@ func (p *patchReader) suggest(n int, text string) error {
 	return nil
 }
 
-// Lines reads "10" or "10-12".
+// Lines parses "10" or "10-12".
 func Lines(text string) (start, end int, ok bool) {
 	first, last, two := strings.Cut(text, "-")
 	start, err := strconv.Atoi(first)
@@ -235,8 +236,8 @@ func short(text string) string {
 	return text
 }
 
-// Excerpt returns the lines of a change that a comment is about, as the diff shows them; empty
-// where it shows none of them.
+// Excerpt returns the lines of a change that a comment is about, as the diff shows them, or
+// "" if the diff does not contain them.
 func Excerpt(files []File, c nexus.Comment) string {
 	f, ok := Find(files, c.File)
 	if !ok || c.Start == 0 {

@@ -11,16 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// RatedRisk is how risky a file is, and why.
+// RatedRisk is the risk of a file, and the reason.
 type RatedRisk struct {
 	Risk      Risk
 	Reasons   []string
-	Collapsed bool // written by a program: nobody reads it line by line
+	Collapsed bool // generated: people do not read it line by line
 
 	order int
 }
 
-// kinds of risk, in the order in which their files are shown.
+// Kinds of risk, in display order.
 const (
 	publicOrder = iota
 	migrationOrder
@@ -32,8 +32,8 @@ const (
 	writtenOrder
 )
 
-// RateFile says how risky a file of a change is. Weaker is what is known of tests that the
-// change takes away or weakens.
+// RateFile returns the risk of a file of a change. Weaker are the known findings about tests
+// that the change removes or weakens.
 func RateFile(f File, weaker []nexus.Finding) RatedRisk {
 	w := RatedRisk{Risk: NormalRisk, order: codeOrder}
 	add := func(order int, risk Risk, why string) {
@@ -64,24 +64,26 @@ func RateFile(f File, weaker []nexus.Finding) RatedRisk {
 	for _, c := range humaninput.CriticalFiles([]string{f.Path}) {
 		add(criticalOrder, HighRisk, strings.TrimPrefix(c.Message, "the change touches it; it "))
 	}
-	if written && w.Risk == NormalRisk { // what is risky is shown whoever wrote it: the author of the change may only say so
+	// a risky file is shown even if it is marked as generated: the change's author may have
+	// added the mark
+	if written && w.Risk == NormalRisk {
 		return RatedRisk{Risk: NoRisk, Reasons: []string{"written by a program"}, Collapsed: true, order: writtenOrder}
 	}
 	if w.Risk == NormalRisk && stack.IsProse(f.Path) {
 		w.Risk, w.order = LowRisk, proseOrder
 	}
-	if lock(f.Path) { // what is installed matters, and its lines are not read
+	if lock(f.Path) { // the installed versions matter, and its lines are not read
 		w.Collapsed, w.order = true, writtenOrder
 	}
 	return w
 }
 
-// CompareRisk orders files: the riskiest first, then as they are named.
+// CompareRisk orders files by risk, the riskiest first, then by name.
 func CompareRisk(a, b RatedRisk, x, y string) int {
 	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(x, y))
 }
 
-// lock reports whether a file names what is installed and is written by a program.
+// lock reports whether a file is a generated lock file.
 func lock(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	installs := slices.ContainsFunc(humaninput.CriticalFiles([]string{file}),
@@ -89,8 +91,8 @@ func lock(file string) bool {
 	return installs && (strings.Contains(base, "lock") || strings.HasSuffix(base, ".sum") || strings.Contains(base, "shrinkwrap"))
 }
 
-// generated reports whether a file says that a program wrote it, or is named so. Of a
-// file that was there before the change, it must have said so before.
+// generated reports whether a file is marked or named as generated. If it existed before the
+// change, it must have had the mark before.
 func generated(f File) bool {
 	base := strings.ToLower(path.Base(f.Path))
 	for _, end := range []string{
@@ -123,7 +125,7 @@ func generated(f File) bool {
 	return false
 }
 
-// migrates reports whether a file changes data that exists.
+// migrates reports whether a file changes existing data.
 func migrates(file string) bool {
 	file = strings.ToLower(file)
 	for part := range strings.SplitSeq(path.Dir(file), "/") {
@@ -135,8 +137,8 @@ func migrates(file string) bool {
 	return strings.HasSuffix(base, ".sql") || strings.Contains(base, "schema.") || strings.Contains(base, "migration")
 }
 
-// securityWord returns the word for which a file has to do with security: in its name, or in a line
-// that the change takes away or adds.
+// securityWord returns the word that makes a file relevant to security: in its name, or in a
+// line that the change adds or removes.
 func securityWord(f File) string {
 	names := strings.FieldsFunc(strings.ToLower(f.Path), func(r rune) bool { return r < 'a' || r > 'z' })
 	for _, word := range []string{
@@ -164,8 +166,8 @@ func securityWord(f File) string {
 	return ""
 }
 
-// changedPublicName returns the first declaration for other code that a change takes away or changes; empty
-// for none. What it adds breaks nobody.
+// changedPublicName returns the first public declaration that a change removes or changes, or
+// "" if there is none. Additions break nothing.
 func changedPublicName(f File) string {
 	ext := path.Ext(f.Path)
 	internal := strings.HasPrefix(f.Path, "internal/") || strings.Contains(f.Path, "/internal/")
@@ -190,7 +192,7 @@ func changedPublicName(f File) string {
 	return ""
 }
 
-// declares returns what a line declares for other code, empty for nothing.
+// declares returns the public declaration in a line, or "".
 func declares(ext, line string) string {
 	words := strings.Fields(strings.TrimSpace(line))
 	if len(words) < 2 {
@@ -239,7 +241,7 @@ func declaresGo(line string, words []string) string {
 	return ""
 }
 
-// ident returns the name that a text begins with.
+// ident returns the name at the start of a text.
 func ident(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
@@ -250,10 +252,10 @@ func ident(text string) string {
 	return text[:end]
 }
 
-// MostPatch is how long a patch is that git gives, in bytes: a longer one is cut.
+// MostPatch is the maximum size of a patch from git, in bytes: a longer one is cut.
 const MostPatch = 16 << 20
 
-// RiskyFiles names the files of a change that a person should look at, and why.
+// RiskyFiles returns the files of a change that a person should review, with reasons.
 func RiskyFiles(patch string, weaker []nexus.Finding) []string {
 	var all []string
 	for _, f := range Parse(patch) {

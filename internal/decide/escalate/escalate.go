@@ -1,6 +1,6 @@
-// Package escalate reports what was tried on a task, what went wrong last,
-// and what could be done next. It does so for a task that waits for a person,
-// that failed, or that landed although its criterion is not met.
+// Package escalate reports the attempts at a task, the last errors, and possible next steps.
+// It does so for a task that waits for a person, that failed, or that landed although its
+// criterion is not met.
 package escalate
 
 import (
@@ -21,7 +21,7 @@ import (
 //go:embed schema.json
 var Schema []byte
 
-// Report is what a person needs to continue with a task.
+// Report is the information that a person needs to continue with a task.
 type Report struct {
 	Version     int              `json:"version"` // 1
 	Run         nexus.RunID      `json:"run"`
@@ -35,11 +35,11 @@ type Report struct {
 	Suggestions []string         `json:"suggestions"` // best first
 }
 
-// Fault is one thing that went wrong, told once however often it was seen.
+// Fault is one error, listed once however often it occurred.
 type Fault struct {
 	Attempt nexus.AttemptID `json:"attempt"`
 	Round   int             `json:"round"`
-	From    string          `json:"from"` // the gate, or review, verify, proof, train
+	From    string          `json:"from"` // source: the gate, or review, verify, proof, train
 	File    string          `json:"file,omitzero"`
 	Line    int             `json:"line,omitzero"`
 	Test    string          `json:"test,omitzero"`
@@ -53,17 +53,17 @@ type Try struct {
 	Tier     nexus.Tier      `json:"tier"`
 	Strategy nexus.Strategy  `json:"strategy,omitzero"`
 	Models   []string        `json:"models,omitempty"`
-	Rounds   []string        `json:"rounds,omitempty"` // who wrote, why, and what stopped it
+	Rounds   []string        `json:"rounds,omitempty"` // the author, the cause and the end of each round
 	Outcome  nexus.Outcome   `json:"outcome,omitzero"`
 	Category nexus.Category  `json:"category,omitzero"`
 	Why      string          `json:"why,omitzero"`
 	Commit   string          `json:"commit,omitzero"` // the work, which is kept
 }
 
-// most is how many faults are named.
+// most limits the listed faults.
 const most = 10
 
-// ReportFor returns the report of a task, nil while the task needs nobody.
+// ReportFor returns the report of a task, or nil if the task needs no person.
 func ReportFor(s *state.State, t *state.Task) *Report {
 	if t.Status == nexus.Landed {
 		return unfixedReport(s, t)
@@ -85,7 +85,7 @@ func report(s *state.State, t *state.Task, why string) *Report {
 	}
 }
 
-// try adds the attempts at a task, and returns what went wrong in them.
+// try adds the attempts at a task and returns their faults.
 func (r *Report) try(t *state.Task) []Fault {
 	var all []Fault
 	for _, a := range t.Attempts {
@@ -105,7 +105,7 @@ func (r *Report) try(t *state.Task) []Fault {
 	return all
 }
 
-// faults returns what a round ended with.
+// faults returns the faults at the end of a round.
 func faults(a *state.Attempt, r *state.Round) []Fault {
 	var all []Fault
 	add := func(from string, findings []nexus.Finding, why string) {
@@ -138,7 +138,7 @@ func faults(a *state.Attempt, r *state.Round) []Fault {
 	return all
 }
 
-// line says in short what a round was.
+// line returns a short description of a round.
 func line(r *state.Round, found []Fault) string {
 	text := string(r.Role)
 	if r.Cause != "" {
@@ -151,7 +151,7 @@ func line(r *state.Round, found []Fault) string {
 	return fmt.Sprintf("%s: %s: %s", text, found[0].From, first)
 }
 
-// last returns the newest faults first, each once.
+// last returns the faults, newest first, without repetition.
 func last(all []Fault) []Fault {
 	var kept []Fault
 	for _, f := range slices.Backward(all) {
@@ -168,7 +168,7 @@ func last(all []Fault) []Fault {
 	return kept
 }
 
-// asks names the question that a task was left for, empty for none.
+// asks returns the ID of the question because of which a task was parked, or "".
 func asks(s *state.State, t *state.Task) string {
 	for _, q := range s.OpenQuestions() {
 		if s.AskingTask(q) == t {
@@ -178,7 +178,7 @@ func asks(s *state.State, t *state.Task) string {
 	return ""
 }
 
-// suggest returns what could be done, by why the task was left.
+// suggest returns possible steps, by the reason why the task was parked.
 func suggest(s *state.State, t *state.Task) []string {
 	id := string(t.ID)
 	var all []string
@@ -236,8 +236,8 @@ func suggest(s *state.State, t *state.Task) []string {
 	return append(all, again, "nexus skip "+id+" skips it")
 }
 
-// start says what the next attempt at a task starts from, and what else it could
-// be; empty where it is nothing of earlier ones.
+// start describes the tree from which the next attempt at a task starts, and the
+// alternatives. It is empty if no earlier attempt has a usable tree.
 func start(t *state.Task) string {
 	best, ok := schedule.BestStart(t)
 	if !ok {
@@ -250,7 +250,7 @@ func start(t *state.Task) string {
 	return text
 }
 
-// untold returns what to do where nothing could tell whether the work is right.
+// untold returns the next step if no check could decide whether the work is right.
 func untold(t *state.Task) string {
 	if n := accepted(t); n > 0 && state.FailureCauseOf(t.Current()) == state.CauseCheck {
 		return fmt.Sprintf("replace the check that gave no answer: nexus revise %s/AC-%d TEXT --check COMMAND, or look at nexus diff %s yourself", t.ID, n, t.ID)
@@ -258,8 +258,8 @@ func untold(t *state.Task) string {
 	return "give the task a criterion with a command that shows it, or look at nexus diff " + string(t.ID) + " yourself"
 }
 
-// accepted returns the number of the criterion whose check could not tell; 0
-// where it is not one of them.
+// accepted returns the number of the criterion whose check could not decide, or 0 if there is
+// none.
 func accepted(t *state.Task) int {
 	r := t.Current().LastRound()
 	if r == nil || r.Verdict == nil {
@@ -273,7 +273,7 @@ func accepted(t *state.Task) int {
 	return 0
 }
 
-// hangs reports whether an attempt ended as a test runner did not exit.
+// hangs reports whether an attempt ended because a test runner did not exit.
 func hangs(a *state.Attempt) bool {
 	r := a.LastRound()
 	return r != nil && slices.ContainsFunc(r.Evidence, func(e nexus.Evidence) bool {

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// unfixedReport returns the report of a task that landed in a run that is over, one
-// of whose criteria tasks were to fix and did not; nil where there is none.
+// unfixedReport returns the report of a landed task in an ended run if tasks were to fix one
+// of its criteria and did not, or nil.
 func unfixedReport(s *state.State, t *state.Task) *Report {
 	if !s.Status.Ended() {
 		return nil
@@ -49,7 +49,7 @@ func unfixedReport(s *state.State, t *state.Task) *Report {
 	return r
 }
 
-// checkFaults returns what the check found last.
+// checkFaults returns the last faults that the check found.
 func checkFaults(s *state.State, t *state.Task, row accept.Row) []Fault {
 	at := Fault{Round: 1, From: row.Evidence.Gate, Message: row.Why, Seen: 1}
 	if a := t.Current(); a != nil {

@@ -1,6 +1,6 @@
-// Package finding says what work is worth doing: what strategies found in a
-// repository, in which order it is worth to be done and why, and what nobody is
-// to take up now. It judges; work/discover looks.
+// Package finding ranks work that is worth doing: the findings of strategies in a repository,
+// their order with reasons, and the findings that nobody should work on now. Package
+// work/discover collects the findings.
 package finding
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Kind is what sort of work a finding asks for.
+// Kind is the kind of work that a finding asks for.
 type Kind string
 
-// The kinds.
+// Values of Kind.
 const (
 	Fix      Kind = "fix"
 	Test     Kind = "test"
@@ -32,17 +32,17 @@ const (
 	Refactor Kind = "refactor"
 	Flaky    Kind = "flaky"
 	Todo     Kind = "todo"
-	Task     Kind = "task" // somebody wrote it down: a file of the task folder, an issue, what a plugin says
-	Idea     Kind = "idea" // a model suggests it
+	Task     Kind = "task" // written down by a person: a file of the task folder, an issue, an item from a plugin
+	Idea     Kind = "idea" // suggested by a model
 )
 
-// Place is where something was found.
+// Place is the location of a finding.
 type Place struct {
-	File string `json:"file"`          // from the root, with slashes
-	Line int    `json:"line,omitzero"` // from 1; 0: the file as a whole
+	File string `json:"file"`          // path from the root, with slashes
+	Line int    `json:"line,omitzero"` // from 1; 0: the whole file
 }
 
-// String writes it as file:line.
+// String formats it as file:line.
 func (p Place) String() string {
 	if p.Line == 0 {
 		return p.File
@@ -50,32 +50,34 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d", p.File, p.Line)
 }
 
-// Finding is one thing that is worth doing.
+// Finding is one piece of work that is worth doing.
 type Finding struct {
-	ID       string          `json:"id"`       // STRATEGY/REST; the same as long as what was found is
-	Strategy string          `json:"strategy"` // that found it
-	Kind     Kind            `json:"kind"`
-	Title    string          `json:"title"`               // what to do, in a line
-	Why      string          `json:"why"`                 // what was seen, in a line
-	Evidence string          `json:"evidence,omitzero"`   // a few lines of it, as they are
-	Places   []Place         `json:"places,omitempty"`    // the first is where to begin
-	Severity nexus.Priority  `json:"severity"`            // zero means medium
-	Minutes  int             `json:"minutes,omitzero"`    // what it may take; 0: nobody knows
-	Test     string          `json:"test,omitzero"`       // that fails, as gates call it; empty: it is about no single test
-	Count    int             `json:"count,omitzero"`      // things of its sort that it stands for; 0 means 1
-	Check    string          `json:"check,omitzero"`      // gate or command that fails now and passes when it is done; empty: nobody knows one
-	State    nexus.GateState `json:"state,omitzero"`      // of the check; empty: it was not tried
-	No       string          `json:"no_finding,omitzero"` // why it is none; empty where it is one
+	ID       string         `json:"id"`       // STRATEGY/REST; it stays the same as long as the found thing does
+	Strategy string         `json:"strategy"` // strategy that found it
+	Kind     Kind           `json:"kind"`
+	Title    string         `json:"title"`             // the work, in a line
+	Why      string         `json:"why"`               // the observation, in a line
+	Evidence string         `json:"evidence,omitzero"` // a few lines of evidence, unchanged
+	Places   []Place        `json:"places,omitempty"`  // the first is the place to start
+	Severity nexus.Priority `json:"severity"`          // zero means medium
+	Minutes  int            `json:"minutes,omitzero"`  // estimated time; 0: unknown
+	// name of the failing test in gates; empty: it is not about a single test
+	Test  string `json:"test,omitzero"`
+	Count int    `json:"count,omitzero"` // number of such problems that it stands for; 0 means 1
+	// gate or command that fails now and passes when the work is done; empty: none known
+	Check string          `json:"check,omitzero"`
+	State nexus.GateState `json:"state,omitzero"`      // of the check; empty: not run
+	No    string          `json:"no_finding,omitzero"` // why it is not a finding; empty if it is one
 }
 
-// Red reports whether its check failed when it was tried, so that there is something to do.
+// Red reports whether its check failed when it was run, so that there is work to do.
 func (f Finding) Red() bool { return f.State == nexus.Fail }
 
-// Open reports whether it is to be listed: its check is red, or it has none and
-// people wrote it down or a model suggests it.
+// Open reports whether it should be listed: its check fails, or it has none and a person
+// wrote it down or a model suggested it.
 func (f Finding) Open() bool { return f.No == "" && (f.Red() || f.Check == "") }
 
-// Files returns the files that it is about, each once.
+// Files returns the files of its places, without repetition.
 func (f Finding) Files() []string {
 	var all []string
 	for _, p := range f.Places {
@@ -86,24 +88,24 @@ func (f Finding) Files() []string {
 	return all
 }
 
-// ID returns the ID of what a strategy found. Parts say what it is: names, files,
-// messages. Numbers of lines and what differs between runs do not belong there.
+// ID returns the ID of a strategy's finding. Parts identify the found thing: names, files,
+// messages. They must not contain line numbers or anything else that differs between runs.
 func ID(strategy string, parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return strategy + "/" + hex.EncodeToString(sum[:5])
 }
 
-// digits are numbers within a message, which move with the lines around them.
+// digits matches numbers in a message, which change with the lines around them.
 var digits = pattern.Lazy(`[0-9]+`)
 
-// Steady returns a message without what moves when lines are added elsewhere:
+// Steady returns a message without the parts that change when lines are added elsewhere:
 // numbers, and runs of spaces.
 func Steady(message string) string {
 	return strings.Join(strings.Fields(digits().ReplaceAllString(message, "#")), " ")
 }
 
-// sizes say what one thing of a sort takes, and what all of them together take at most,
-// in minutes (those of the predecessor, and where it says nothing, what is alike).
+// sizes returns the minutes for one finding of a kind, and the maximum for all of them
+// together. The values are those of the predecessor, or of similar kinds if it has none.
 func sizes() map[string][2]int {
 	return map[string][2]int{
 		"failing-tests": {10, 60},
@@ -124,11 +126,12 @@ func sizes() map[string][2]int {
 		"benchmarks":    {30, 60},
 		"outdated":      {10, 45},
 		"working-dir":   {30, 60}, // for each file that the task names
-		"issues":        {30, 60}, // a fault or a text, and twice that for what is new
+		"issues":        {30, 60}, // for a fault or a text; twice that for new features
 	}
 }
 
-// Minutes returns what so many things of a strategy may take together; 0 where nobody knows.
+// Minutes returns the estimated minutes for n findings of a strategy together, or 0 if
+// unknown.
 func Minutes(strategy string, n int) int {
 	size, ok := sizes()[strategy]
 	if !ok {
@@ -137,17 +140,17 @@ func Minutes(strategy string, n int) int {
 	return min(size[0]*max(n, 1), size[1])
 }
 
-// Size is how large a piece of work is.
+// Size is the size of a piece of work.
 type Size string
 
-// The sizes: under half an hour, up to an hour, and more.
+// Sizes: under half an hour, up to an hour, and more.
 const (
 	Small  Size = "small"
 	Medium Size = "medium"
 	Large  Size = "large"
 )
 
-// Size returns how large it is; one that nobody estimated counts as medium.
+// Size returns its size. A finding without an estimate counts as medium.
 func (f Finding) Size() Size {
 	switch {
 	case f.Minutes == 0 || f.Minutes >= 30 && f.Minutes <= 60:
@@ -158,7 +161,7 @@ func (f Finding) Size() Size {
 	return Large
 }
 
-// Task returns what kind of task does it.
+// Task returns the kind of task for it.
 func (f Finding) Task() nexus.TaskKind {
 	switch f.Kind {
 	case Test:
@@ -170,11 +173,11 @@ func (f Finding) Task() nexus.TaskKind {
 	}
 }
 
-// foundAs begins what the brief of a task says about the finding that it does, by
-// which [PastWork] knows it again.
+// foundAs starts the sentence of a task's brief that names its finding, by which [PastWork]
+// recognizes it.
 const foundAs = "It was found as "
 
-// Brief tells a worker what is to be done, why, and where.
+// Brief returns the instructions for a worker: the work, the reason and the place.
 func (f Finding) Brief() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nReason: %s\n", f.Title, f.Why)
@@ -194,7 +197,7 @@ func (f Finding) Brief() string {
 	return b.String()
 }
 
-// Plan returns the plan that does it, whose one task may take so many minutes.
+// Plan returns a plan for it with one task, limited to the given minutes.
 func (f Finding) Plan(minutes int) *nexus.Plan {
 	check := f.Check
 	if check == "" {
@@ -208,26 +211,26 @@ func (f Finding) Plan(minutes int) *nexus.Plan {
 		t.Kind = ""
 	}
 	if t.Minutes > minutes {
-		t.Minutes = 0 // a rule of thumb keeps nothing from being done
+		t.Minutes = 0 // a rule of thumb must not prevent the work
 	}
 	return &nexus.Plan{Version: 1, Goal: f.Title, Tasks: []nexus.Task{t}}
 }
 
-// FileChanges is what the last commits did to a file.
+// FileChanges describes the last commits' changes of a file.
 type FileChanges struct {
-	Times int       // commits that changed it, of those that were read
-	Last  time.Time // the newest of them
+	Times int       // commits that changed it, among those that were read
+	Last  time.Time // time of the newest one
 }
 
-// HistoryCommits is how many commits are read to know what they did.
+// HistoryCommits is the number of commits that are read for this.
 const HistoryCommits = 100
 
-// RankFacts is what is known of the files and of earlier work, for those who rank. Its
-// zero value is that nothing is known.
+// RankFacts is the input for ranking: known data about files and earlier work. In the zero
+// value nothing is known.
 type RankFacts struct {
 	Now        time.Time
 	Changes    map[string]FileChanges // by file
-	Dependants map[string]int         // files that rely on one
+	Dependants map[string]int         // number of files that depend on a file
 	Past       PastWork
 	Since      map[string]time.Time // when a finding was first seen, by its ID
 }

@@ -10,23 +10,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// WorkRecord is what became of the work on something.
+// WorkRecord is the result of earlier work on a finding or for a strategy.
 type WorkRecord struct {
 	Landed int         `json:"landed"`
-	Failed int         `json:"failed"`          // failed, or given to a person
-	Last   time.Time   `json:"last,omitzero"`   // when it failed last
-	Run    nexus.RunID `json:"run,omitzero"`    // that worked on it last
-	Active bool        `json:"active,omitzero"` // that run has not ended its work on it
+	Failed int         `json:"failed"`          // number that failed or were parked
+	Last   time.Time   `json:"last,omitzero"`   // time of the last failure
+	Run    nexus.RunID `json:"run,omitzero"`    // the last run that worked on it
+	Active bool        `json:"active,omitzero"` // that run's work on it has not ended
 	Spent  nexus.Money `json:"spent,omitzero"`  // by all that worked on it
 }
 
-// failure is a piece of work that failed, where and when.
+// failure is a piece of work that failed, with place and time.
 type failure struct {
 	dir string
 	at  time.Time
 }
 
-// PastWork is what became of findings that somebody worked on. The zero Past knows of none.
+// PastWork records the results of earlier work on findings. The zero PastWork is empty.
 type PastWork struct {
 	Findings   map[string]WorkRecord // by ID
 	Strategies map[string]WorkRecord // by name
@@ -34,10 +34,10 @@ type PastWork struct {
 	failures []failure
 }
 
-// named finds the ID of a finding in what a task says; see [Finding.Brief].
+// named matches the ID of a finding in a task's text; see [Finding.Brief].
 var named = pattern.Lazy(regexp.QuoteMeta(foundAs) + `([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)\.(?:\s|$)`)
 
-// IDInText returns the ID of the finding that a text was made of, empty for none.
+// IDInText returns the ID of the finding from which a text was made, or "".
 func IDInText(text string) string {
 	all := named().FindAllStringSubmatch(text, -1)
 	if len(all) == 0 {
@@ -46,7 +46,7 @@ func IDInText(text string) string {
 	return all[len(all)-1][1]
 }
 
-// PastOf sums up runs, the oldest first.
+// PastOf summarizes runs, given oldest first.
 func PastOf(runs []*state.State) PastWork {
 	p := PastWork{Findings: map[string]WorkRecord{}, Strategies: map[string]WorkRecord{}}
 	for _, s := range runs {
@@ -59,7 +59,7 @@ func PastOf(runs []*state.State) PastWork {
 	return p
 }
 
-// add adds what became of a task.
+// add adds the result of a task.
 func (p *PastWork) add(s *state.State, t *state.Task) {
 	failed := (t.Status == nexus.Failed || t.Status == nexus.Parked) && !t.OnlyBroken()
 	if failed {
@@ -88,7 +88,7 @@ func (p *PastWork) add(s *state.State, t *state.Task) {
 	p.Findings[id], p.Strategies[strategy] = f, of
 }
 
-// failedIn returns how many pieces of work failed in a directory since a time.
+// failedIn returns the number of pieces of work that failed in a directory since a time.
 func (p PastWork) failedIn(dir string, since time.Time) int {
 	n := 0
 	for _, f := range p.failures {

@@ -10,47 +10,49 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Reason is one thing that moves a finding up or down, in words.
+// Reason is one factor that raises or lowers a finding's score, in words.
 type Reason struct {
 	Points int    `json:"points"`
 	Why    string `json:"why"`
 }
 
-// Ranked is a finding with its place.
+// Ranked is a finding with its score and place.
 type Ranked struct {
 	Finding
 
 	Score   int      `json:"score"`
-	Reasons []Reason `json:"reasons"` // whose points are the score together
+	Reasons []Reason `json:"reasons"` // their points add up to the score
 }
 
-// What moves a finding. Most figures are those of the predecessor; where it
-// gives others, decision 0080 says why.
+// Weights of the score. Most values are those of the predecessor; decision 0080 gives the
+// reasons for the others.
 const (
-	hotFile      = 5 // more changes than this among the last commits
+	// minimum number of changes among the last commits for a file to count as hot; must be
+	// exceeded
+	hotFile      = 5
 	hotPoints    = 150
-	testPoints   = 10 // each time that its untested lines, times the changes of their file, double
+	testPoints   = 10 // doubled for each time that its untested lines, times the changes of their file, double
 	blocksPoints = 100
-	dayPoints    = 50 // for each day that it waits
+	dayPoints    = 50 // for each day of waiting
 	mostWaiting  = 150
-	failPoints   = 100 // taken off for each time that it was tried and failed
+	failPoints   = 100 // deducted for each failed try
 	mostFailed   = 300
-	areaFailures = 2 // pieces of work in its directory that failed within areaTime
+	areaFailures = 2 // failures in its directory within areaTime
 	areaTime     = 24 * time.Hour
 	areaPoints   = 100
-	chancePoints = 200 // between the best and the worst chance
-	minSample    = 5   // pieces of work of a strategy from which its chance is known
-	costEach     = 3   // minutes that take off a point
+	chancePoints = 200 // between the best and the worst success rate
+	minSample    = 5   // pieces of work of a strategy from which its success rate counts
+	costEach     = 3   // minutes for which one point is deducted
 	mostCost     = 40
-	dollarPoints = 40 // taken off for each dollar that what landed of its strategy cost
+	dollarPoints = 40 // deducted for each dollar of the average cost of the strategy's landed work
 	mostDollars  = 200
-	checkPoints  = 50 // taken off where nothing can say that it is done
+	checkPoints  = 50 // deducted if no check can show that it is done
 )
 
-// ManyRely is on how many files' account a fault in one is felt widely.
+// ManyRely is the number of dependent files from which a fault in a file has wide effects.
 const ManyRely = 5
 
-// Weigh returns the place of a finding, and why.
+// Weigh returns the score of a finding, with reasons.
 func Weigh(f Finding, w RankFacts) Ranked {
 	r := Ranked{Finding: f}
 	add := func(points int, format string, args ...any) {
@@ -101,9 +103,9 @@ func Weigh(f Finding, w RankFacts) Ranked {
 	return r
 }
 
-// Rank puts findings in the order in which they are worth doing: by their score, then
-// the quicker, then the one with the fewer places, and then by their IDs, so that the
-// same findings always come in the same order.
+// Rank sorts findings by the order in which they are worth doing: by score, then by time,
+// then by number of places, and then by ID, so that the same findings always come in the same
+// order.
 func Rank(all []Finding, w RankFacts) []Ranked {
 	ranked := make([]Ranked, len(all))
 	for i, f := range all {
@@ -126,7 +128,7 @@ func (w RankFacts) hottest(f Finding) (file string, times int) {
 	return file, times
 }
 
-// reliedOn returns the file of a finding on which most others rely.
+// reliedOn returns the file of a finding with the most dependent files.
 func (w RankFacts) reliedOn(f Finding) (file string, rely int) {
 	for _, name := range f.Files() {
 		if n := w.Dependants[name]; n > rely {
@@ -136,7 +138,7 @@ func (w RankFacts) reliedOn(f Finding) (file string, rely int) {
 	return file, rely
 }
 
-// areas returns the directories of its files, each once.
+// areas returns the directories of its files, without repetition.
 func (f Finding) areas() []string {
 	var all []string
 	for _, name := range f.Files() {

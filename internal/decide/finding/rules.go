@@ -9,28 +9,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Rule is why nobody takes up a finding.
+// Rule is the rule because of which a finding is skipped.
 type Rule string
 
-// The rules.
+// Values of Rule.
 const (
-	Rejected    Rule = "rejected"    // a person said no, and why
-	InWork      Rule = "in work"     // a run works on it, or is about to
-	Quarantined Rule = "quarantined" // people let the failure of its test not count for now
-	FailedTwice Rule = "failed"      // it was tried twice, and nothing is new since
-	Unread      Rule = "unread"      // the file that says what people decided cannot be read
-	NoFinding   Rule = "no finding"  // its check passes, or could not be tried
+	Rejected    Rule = "rejected"    // a person rejected it, with a reason
+	InWork      Rule = "in work"     // a run is working on it, or is about to
+	Quarantined Rule = "quarantined" // people have quarantined its test for now
+	FailedTwice Rule = "failed"      // it was tried twice, and nothing has changed since
+	Unread      Rule = "unread"      // the file with people's decisions cannot be read
+	NoFinding   Rule = "no finding"  // its check passes, or could not be run
 )
 
-// SkippedFinding is a finding that nobody takes up, and why.
+// SkippedFinding is a finding that is skipped, with the reason.
 type SkippedFinding struct {
 	Ranked
 
 	Rule Rule   `json:"rule"`
-	Say  string `json:"say"` // why it holds, with who and when; of what a person rejected, that person's words
+	Say  string `json:"say"` // reason, with person and time; for a rejected finding, that person's words
 }
 
-// Words says why nobody takes it up, for who is not told the rule.
+// Words returns the reason in words, for readers who do not see the rule.
 func (l SkippedFinding) Words() string {
 	if l.Rule == Rejected {
 		return "rejected: " + l.Say
@@ -38,17 +38,17 @@ func (l SkippedFinding) Words() string {
 	return l.Say
 }
 
-// Rules are what people decided.
+// Rules are people's decisions.
 type Rules struct {
 	Items      []workitem.Item   // of the backlog
-	Unread     map[string]string // files of the backlog that cannot be read, by the finding that they are about, with why
+	Unread     map[string]string // backlog files that cannot be read, with reasons, by finding
 	Quarantine flaky.QuarantineOn
 }
 
-// tries is how often something may fail before it waits for new facts.
+// tries is the number of failures after which a finding waits for new facts.
 const tries = 2
 
-// Item returns the item of the backlog that was made of a finding, or that says no to it.
+// Item returns the backlog item that was made from a finding, or that rejects it.
 func (r Rules) Item(id string) (workitem.Item, bool) {
 	for _, i := range r.Items {
 		if i.Finding == id {
@@ -58,7 +58,8 @@ func (r Rules) Item(id string) (workitem.Item, bool) {
 	return workitem.Item{}, false
 }
 
-// Partition parts what may be taken up from what may not be, each in the order that it had.
+// Partition separates findings that may be worked on from those that may not, each in their
+// order.
 func Partition(all []Ranked, r Rules, w RankFacts) (open []Ranked, left []SkippedFinding) {
 	for _, f := range all {
 		if rule, say := r.skipRule(f.Finding, w); rule != "" {
@@ -70,7 +71,7 @@ func Partition(all []Ranked, r Rules, w RankFacts) (open []Ranked, left []Skippe
 	return open, left
 }
 
-// skipRule returns the rule that keeps a finding from being taken up.
+// skipRule returns the rule because of which a finding is skipped, or "".
 func (r Rules) skipRule(f Finding, w RankFacts) (Rule, string) {
 	item, kept := r.Item(f.ID)
 	past := w.Past.Findings[f.ID]
@@ -97,7 +98,7 @@ func (r Rules) skipRule(f Finding, w RankFacts) (Rule, string) {
 	return "", ""
 }
 
-// why says why a finding is none.
+// why returns why it is not a finding.
 func (f Finding) why() string {
 	switch {
 	case f.No != "":
@@ -108,8 +109,9 @@ func (f Finding) why() string {
 	return fmt.Sprintf("its check says nothing (%s)", f.State)
 }
 
-// changedSince reports whether something about a finding is new since it failed last: one
-// of its files was changed by a later commit. Git tells seconds alone: a commit of the same one is later.
+// changedSince reports whether a finding has changed since its last failure: a later commit
+// changed one of its files. Git stores whole seconds: a commit in the same second counts as
+// later.
 func (w RankFacts) changedSince(f Finding, past WorkRecord) bool {
 	failed := past.Last.Truncate(time.Second)
 	for _, file := range f.Files() {
@@ -120,7 +122,7 @@ func (w RankFacts) changedSince(f Finding, past WorkRecord) bool {
 	return false
 }
 
-// Item returns what the backlog keeps of a finding.
+// Item returns the backlog item for a finding.
 func (f Finding) Item() workitem.Item {
 	files := f.Files()
 	item := workitem.Item{

@@ -11,13 +11,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// head is what a new record begins with.
+// head is the heading of a new record.
 const head = `# Tests whose failures do not count for a while. Only people edit this file; agents
 # may not. See nexus quarantine --help.
 `
 
-// AddEntry returns the text of a record with one more entry; what is there stays as
-// it is. Data is nil where there is none yet.
+// AddEntry returns the text of a record with one more entry and no other change. Data is nil
+// if there is no record yet.
 func AddEntry(data []byte, e Entry) ([]byte, error) {
 	if err := e.Check(); err != nil {
 		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "See nexus quarantine add --help."}
@@ -50,8 +50,8 @@ func field(name, text string) string {
 	return string(line)
 }
 
-// RemoveEntry returns the text of a record without the entries of a test, those of
-// one gate if one is named, and how many these were.
+// RemoveEntry returns the text of a record without the entries of a test, and their number.
+// If a gate is given, only its entries are removed.
 func RemoveEntry(data []byte, test, gate string) ([]byte, int, error) {
 	all, err := ParseQuarantine(data)
 	if err != nil {

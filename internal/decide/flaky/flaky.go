@@ -1,10 +1,9 @@
-// Package flaky finds in the facts the tests that cannot be trusted: those
-// that failed and passed on one and the same tree, how often, and in which
-// runs. It also holds the quarantine: tests whose failure does not count for
-// a while, which, why, since when and until when. People keep it, in a file
-// of the repository; it judges agents, so they never write it.
+// Package flaky finds unreliable tests in the facts: tests that failed and passed on the same
+// tree, with the frequency and the runs. It also contains the quarantine: a list of tests
+// whose failures do not count for a while, each with a reason and two dates. People maintain
+// it in a file of the repository. It judges agents, so they never write it.
 //
-// A day is a day of UTC, which callers bring along.
+// Days are in UTC and are passed in by callers.
 package flaky
 
 import (
@@ -18,34 +17,33 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// FlakyTest is a test that was seen flaky.
+// FlakyTest is a test that was found flaky.
 type FlakyTest struct {
 	Test   string        `json:"test"`
 	Gate   string        `json:"gate"`
-	Times  int           `json:"times"`  // judgements in which it was
-	Judged int           `json:"judged"` // of its gate, since it was first
+	Times  int           `json:"times"`  // judgements in which it was flaky
+	Judged int           `json:"judged"` // judgements of its gate since its first one
 	Failed int           `json:"failed"` // runs of the test, in all of these
 	Runs   int           `json:"runs"`
-	In     []nexus.RunID `json:"in"` // in their order
+	In     []nexus.RunID `json:"in"` // the runs, in order
 	First  time.Time     `json:"first"`
 	Last   time.Time     `json:"last"`
 }
 
-// judgement is what one gate said once.
+// judgement is one result of one gate.
 type judgement struct {
 	gate string
 	at   time.Time
-	red  map[string]bool // tests that failed, whether that counted or not
+	red  map[string]bool // tests that failed, whether the failure counted or not
 }
 
-// History is what runs saw of tests. The zero History saw nothing.
+// History is the record of tests over several runs. The zero History is empty.
 type History struct {
 	seen   map[[2]string]*FlakyTest
 	judged []judgement
 }
 
-// ReadHistory folds events, in their order. Judgements that were taken over from earlier
-// ones are none.
+// ReadHistory folds events, in order. Cached judgements are skipped.
 func ReadHistory(events iter.Seq2[nexus.Event, error]) (History, error) {
 	h := History{seen: map[[2]string]*FlakyTest{}}
 	for ev, err := range events {
@@ -72,8 +70,7 @@ func ReadHistory(events iter.Seq2[nexus.Event, error]) (History, error) {
 	return h, nil
 }
 
-// add takes a test that was flaky. One in quarantine that merely failed was not
-// seen to be.
+// add records a flaky test. A quarantined test that only failed was not seen flaky.
 func (h History) add(x nexus.Flake, gate string, ev nexus.Event) {
 	if x.Quarantine != "" && x.Runs < 2 {
 		return
@@ -90,9 +87,8 @@ func (h History) add(x nexus.Flake, gate string, ev nexus.Event) {
 	}
 }
 
-// Suggest returns the tests that were seen flaky and are not in quarantine, the
-// most often seen first. It suggests, and nothing more: who fixes a test knows
-// better.
+// Suggest returns flaky tests that are not in quarantine, the most frequent first. It is only
+// a suggestion: a person may prefer to fix the test.
 func (h History) Suggest(r QuarantineOn) []FlakyTest {
 	var all []FlakyTest
 	for _, k := range slices.SortedStableFunc(maps.Keys(h.seen), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
@@ -111,11 +107,11 @@ func (h History) Suggest(r QuarantineOn) []FlakyTest {
 	return all
 }
 
-// Enough is how many judgements without a failure say that a test is fixed.
+// Enough is the number of judgements without a failure after which a test counts as fixed.
 const Enough = 10
 
-// Since returns how often gates with tests judged since an entry began, and how
-// often its test failed then.
+// Since returns how often gates with tests judged since the start of an entry, and how often
+// its test failed.
 func (h History) Since(e Entry) (judged, red int) {
 	for _, j := range h.judged {
 		if j.at.Before(e.Since.Time) || e.Gate != "" && j.gate != e.Gate || e.Gate == "" && j.gate != "test" && !strings.HasPrefix(j.gate, "test-") {

@@ -16,14 +16,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// QuarantineFile is where the record stands, from the root of the repository.
+// QuarantineFile is the path of the record, from the root of the repository.
 const QuarantineFile = ".nexus/quarantine.toml"
 
-// MaxDays is the most days that a test may be in quarantine without somebody
-// giving the reason again.
+// MaxDays limits the days of a quarantine until somebody must give the reason again.
 const MaxDays = 90
 
-// Bounds of the record.
+// Limits of the record.
 const (
 	maxBytes   = 256 << 10
 	maxEntries = 500
@@ -32,16 +31,16 @@ const (
 
 // Entry is a test in quarantine.
 type Entry struct {
-	Test   string `json:"test"`           // as findings call it
-	Gate   string `json:"gate,omitzero"`  // whose test it is; empty: of any gate
+	Test   string `json:"test"`           // name of the test in findings
+	Gate   string `json:"gate,omitzero"`  // gate of the test; empty: any gate
 	Reason string `json:"reason"`         // why its failure does not count
 	Since  Day    `json:"since"`          // the first day
 	Until  Day    `json:"until"`          // the last day
-	Owner  string `json:"owner,omitzero"` // who fixes it
-	Issue  string `json:"issue,omitzero"` // where that is followed
+	Owner  string `json:"owner,omitzero"` // person who fixes it
+	Issue  string `json:"issue,omitzero"` // where its fix is tracked
 }
 
-// Quarantine is a record, in the order of its file. The zero Quarantine protects nothing.
+// Quarantine is a record, in the order of its file. The zero Quarantine is empty.
 type Quarantine []Entry
 
 // Day is a day, at midnight UTC.
@@ -50,20 +49,20 @@ type Day struct{ time.Time }
 // DayOf returns the day of a time.
 func DayOf(t time.Time) Day { return Day{t.UTC().Truncate(24 * time.Hour)} }
 
-// String writes the day as 2006-01-02.
+// String formats the day as 2006-01-02.
 func (d Day) String() string { return d.Format(time.DateOnly) }
 
-// UnmarshalText reads what [Day.String] writes.
+// UnmarshalText parses the output of [Day.String].
 func (d *Day) UnmarshalText(text []byte) error {
 	t, err := time.Parse(time.DateOnly, string(text))
 	*d = Day{t}
 	return err
 }
 
-// MarshalJSON writes the day as text; that of the time in it has hours, too.
+// MarshalJSON encodes the day as text; the embedded time would add hours.
 func (d Day) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 
-// UnmarshalJSON reads what [Day.MarshalJSON] writes.
+// UnmarshalJSON decodes the output of [Day.MarshalJSON].
 func (d *Day) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -72,16 +71,16 @@ func (d *Day) UnmarshalJSON(data []byte) error {
 	return d.UnmarshalText([]byte(text))
 }
 
-// Plus returns the day so many days later.
+// Plus returns the day that is the given number of days later.
 func (d Day) Plus(days int) Day { return Day{d.AddDate(0, 0, days)} }
 
-// Active reports whether an entry protects its test on a day.
+// Active reports whether an entry is valid on a day.
 func (e Entry) Active(day Day) bool { return !day.Before(e.Since.Time) && !day.After(e.Until.Time) }
 
-// Expired reports whether an entry's time is over.
+// Expired reports whether an entry has expired.
 func (e Entry) Expired(day Day) bool { return day.After(e.Until.Time) }
 
-// Note says in a few words why a test is in quarantine.
+// Note returns a short reason for a test's quarantine.
 func (e Entry) Note() string {
 	text := fmt.Sprintf("until %s: %s", e.Until, e.Reason)
 	if more := strings.TrimPrefix(strings.TrimSuffix(e.Owner+", "+e.Issue, ", "), ", "); more != "" {
@@ -90,9 +89,8 @@ func (e Entry) Note() string {
 	return text
 }
 
-// Of returns the entry of a test of a gate, active or not. One for a test of Go
-// holds for its subtests, too. An entry that is active on the day comes before
-// one that is not.
+// Of returns the entry for a gate's test, active or not. An entry for a Go test also applies
+// to its subtests. An entry that is active on the day is preferred to one that is not.
 func (l Quarantine) Of(gate, test string, day Day) (Entry, bool) {
 	var found Entry
 	ok := false
@@ -107,7 +105,7 @@ func (l Quarantine) Of(gate, test string, day Day) (Entry, bool) {
 	return found, ok
 }
 
-// wire is an entry as it is in the file: a day may be a date or a text.
+// wire is an entry in the file: a day may be a date or a string.
 type wire struct {
 	Test   string `toml:"test"`
 	Gate   string `toml:"gate"`
@@ -118,8 +116,8 @@ type wire struct {
 	Issue  string `toml:"issue"`
 }
 
-// ParseQuarantine reads a record. It is strict: what is not understood protects nothing
-// and is an error that says where.
+// ParseQuarantine parses a record. It is strict: an entry that it does not understand is not
+// applied, and is an error with its position.
 func ParseQuarantine(data []byte) (Quarantine, error) {
 	if len(data) > maxBytes {
 		return nil, bad(fmt.Sprintf("it has %d bytes, more than %d", len(data), maxBytes))
@@ -158,7 +156,7 @@ func bad(why string) error {
 	}
 }
 
-// explain says what is wrong with a text, and where.
+// explain returns the problem in a text, and its position.
 func explain(err error) string {
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) && len(unknown.Errors) > 0 {
@@ -198,7 +196,7 @@ func (w wire) entry() (Entry, error) {
 	return e, nil
 }
 
-// Check says what is wrong with an entry.
+// Check returns the problem with an entry.
 func (e Entry) Check() error {
 	for _, x := range []struct{ name, text string }{{"test", e.Test}, {"gate", e.Gate}, {"reason", e.Reason}, {"owner", e.Owner}, {"issue", e.Issue}} {
 		switch {

@@ -7,32 +7,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// QuarantineCode is that of findings about tests in quarantine, and QuarantineGate the name of what
-// judges the record itself.
+// QuarantineCode is the code of findings about quarantined tests, and QuarantineGate the name
+// of the gate that judges the record itself.
 const (
 	QuarantineCode = "quarantined"
 	QuarantineGate = "quarantine"
 )
 
-// QuarantineOn is the quarantine on a day. The zero value spares nothing.
+// QuarantineOn is the quarantine on a day. The zero value is empty.
 type QuarantineOn struct {
 	List Quarantine
 	Day  Day
 }
 
-// Spare returns what a gate says when failures of tests in quarantine do not
-// count. They stay among its findings, as remarks, and stand among the flaky
-// tests with why. Only a failure of the test's own is spared: a panic, a race
-// or a timeout takes others along. Nothing is spared in what was cut, where a
-// criterion wants the test, and in a command that is a criterion itself.
+// Spare returns a gate's evidence without counting failures of quarantined tests. They stay
+// in its findings as remarks, and are listed among the flaky tests with the reason. Only a
+// failure of the test itself is excluded: a panic, a race or a timeout affects other tests.
+// No failure is excluded if the findings were cut, if a criterion needs the test, or if the
+// command is itself a criterion.
 //
-// A failure of a test whose time is over counts, and says so.
+// A failure of a test whose entry has expired counts, and the finding mentions the expiry.
 func (r QuarantineOn) Spare(e nexus.Evidence, gate string, wanted func(test string) bool) nexus.Evidence {
 	cut := slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == "more" })
 	if len(r.List) == 0 || strings.HasPrefix(gate, nexus.AcceptGate) {
 		return e
 	}
-	for i, x := range e.Flaky { // whose failure does not count anyway
+	for i, x := range e.Flaky { // these failures do not count anyway
 		if q, ok := r.List.Of(gate, x.Test, r.Day); ok && q.Active(r.Day) && !x.Base {
 			e.Flaky = slices.Clone(e.Flaky)
 			e.Flaky[i].Quarantine = q.Note()
@@ -43,7 +43,7 @@ func (r QuarantineOn) Spare(e nexus.Evidence, gate string, wanted func(test stri
 	}
 	found := slices.Clone(e.Findings)
 	var spared []string
-	open := false // something fails that counts
+	open := false // there is a failure that counts
 	for i, f := range found {
 		q, ok := r.List.Of(gate, f.Test, r.Day)
 		switch {
@@ -76,9 +76,8 @@ func (r QuarantineOn) Spare(e nexus.Evidence, gate string, wanted func(test stri
 	return e
 }
 
-// CheckEntries judges the record itself: what is over, and what is for no test that is
-// there. There tells whether there is a test of a name; nil: unknown. It
-// is ok where there is nothing to say.
+// CheckEntries judges the record itself: it returns findings for expired entries, and for
+// entries without an existing test. There reports whether a test exists; nil: unknown.
 func (r QuarantineOn) CheckEntries(there func(test string) bool) (found []nexus.Finding) {
 	for _, e := range r.List {
 		f := nexus.Finding{Gate: QuarantineGate, File: QuarantineFile, Severity: nexus.Minor, Test: e.Test}

@@ -1,8 +1,8 @@
-// Package graph orders tasks by what they need: how long what follows each of
-// them takes, and which must not run at once because they touch the same files.
+// Package graph orders tasks by their needs: it computes the time of the work after each
+// task, and which tasks must not run at the same time because they touch the same files.
 //
-// A Graph never changes. Every answer is in a fixed order, the plan's unless
-// said otherwise, so that the same plan always leads to the same run.
+// A Graph never changes. Every result is in a fixed order, the plan's unless stated
+// otherwise, so that the same plan always leads to the same run.
 package graph
 
 import (
@@ -13,26 +13,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Graph is a plan's tasks and what they need of each other.
+// Graph is the graph of a plan's tasks and their needs.
 type Graph struct {
 	tasks  []node
 	index  map[nexus.TaskID]int
-	needs  [][]int // by task: those that it waits for, as it needs or wants them
-	needed [][]int // by task: those that wait for it
-	waves  [][]int // by distance from the start; together a topological order
+	needs  [][]int // by task: the tasks that it waits for, because it needs or wants them
+	needed [][]int // by task: the tasks that wait for it
+	waves  [][]int // by distance from the start; in sequence a topological order
 	touch  [][]string
 }
 
-// node is what a graph keeps of a task.
+// node is a task in a graph.
 type node struct {
 	id      nexus.TaskID
 	minutes int // at least 1
 	score   int // of its priority
 }
 
-// New returns the graph of tasks. It fails on a task without a name, two of
-// one name, a need of itself or of a task that is not there, and with
-// [nexus.CodeCycle] on tasks that need each other in a circle.
+// New returns the graph of tasks. It fails on a task without a name, on a duplicate name, on
+// a need for itself or for a missing task, and with [nexus.CodeCycle] on a cycle of needs.
 func New(tasks []nexus.Task) (*Graph, error) {
 	g := &Graph{
 		tasks: make([]node, len(tasks)), index: make(map[nexus.TaskID]int, len(tasks)),
@@ -73,7 +72,7 @@ func invalid(format string, args ...any) error {
 	}
 }
 
-// sort lays the tasks into waves, or names a circle.
+// sort sorts the tasks into waves, or returns an error with a cycle.
 func (g *Graph) sort() error {
 	left := make([]int, len(g.tasks))
 	var wave []int
@@ -103,7 +102,7 @@ func (g *Graph) sort() error {
 	return g.circle(left)
 }
 
-// circle names a circle among the tasks that still wait for something.
+// circle returns an error with a cycle among the tasks that are left.
 func (g *Graph) circle(left []int) error {
 	at := slices.IndexFunc(left, func(n int) bool { return n > 0 })
 	seen := map[int]int{}
@@ -115,7 +114,7 @@ func (g *Graph) circle(left []int) error {
 		}
 		seen[at] = len(path)
 		path = append(path, at)
-		// Whatever waits, waits for something that waits too.
+		// each task that is left waits for another one that is left
 		at = g.needs[at][slices.IndexFunc(g.needs[at], func(n int) bool { return left[n] > 0 })]
 	}
 	first := slices.Index(path, slices.Min(path))
@@ -136,9 +135,9 @@ func (g *Graph) circle(left []int) error {
 	}
 }
 
-// CriticalPathLength returns how long the critical path takes: the tasks, each needing the
-// one before, that together take longest. Took says how long the i-th task takes,
-// from 0; what takes less than nothing takes none.
+// CriticalPathLength returns the duration of the critical path: the tasks, each needing the
+// one before, that together take longest. Took returns the duration of the i-th task, from 0;
+// negative durations count as 0.
 func (g *Graph) CriticalPathLength(took func(i int) int) int {
 	longest := 0
 	for _, r := range g.rank(took) {
@@ -147,8 +146,8 @@ func (g *Graph) CriticalPathLength(took func(i int) int) int {
 	return longest
 }
 
-// CriticalPath returns the tasks of the critical path, each needing the one before. Of
-// paths that take equally long it is the one whose tasks come first in the plan.
+// CriticalPath returns the tasks of the critical path, each needing the one before. If
+// several paths take equally long, it returns the one whose tasks come first in the plan.
 func (g *Graph) CriticalPath() []nexus.TaskID {
 	rank := g.rank(g.minutes)
 	next := func(of []int) int {
@@ -176,8 +175,8 @@ func Minutes(t nexus.Task) int { return max(1, t.Minutes) }
 // minutes returns the estimate of the i-th task.
 func (g *Graph) minutes(i int) int { return g.tasks[i].minutes }
 
-// Rank returns for each task how many minutes the longest path takes that begins
-// with it: what starts first when not everything can.
+// Rank returns for each task the minutes of the longest path that starts with it: tasks with
+// higher values start first if not all can start.
 func (g *Graph) Rank() map[nexus.TaskID]int {
 	by := make(map[nexus.TaskID]int, len(g.tasks))
 	for i, r := range g.rank(g.minutes) {
@@ -186,8 +185,9 @@ func (g *Graph) Rank() map[nexus.TaskID]int {
 	return by
 }
 
-// Urgency returns for each task the highest score of its priority and those of the tasks that
-// wait for it, directly or not: what matters much does not wait behind what does not.
+// Urgency returns for each task the highest score of its own priority and the priorities of
+// the tasks that wait for it, directly or not: an important task does not wait behind an
+// unimportant one.
 func (g *Graph) Urgency() map[nexus.TaskID]int {
 	score := make([]int, len(g.tasks))
 	by := make(map[nexus.TaskID]int, len(g.tasks))

@@ -9,18 +9,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Conflicts reports whether two tasks declare the same file, or one declares
-// a directory or pattern that the other's file may lie in, or both declare manifests
-// of one language, whose packages share a lock file. A task does not
-// conflict with itself, and one that declares nothing conflicts with none.
+// Conflicts reports whether two tasks declare the same file, or one declares a directory or
+// pattern that may contain the other's file, or both declare manifests of the same language,
+// whose packages share a lock file. A task does not conflict with itself, and a task without
+// files conflicts with none.
 func (g *Graph) Conflicts(a, b nexus.TaskID) bool {
 	i, ok := g.index[a]
 	j, too := g.index[b]
 	return ok && too && i != j && pathsOverlap(g.touch[i], g.touch[j])
 }
 
-// touchSet makes declared paths comparable: clean, and a pattern reduced to
-// the directory that holds whatever it matches. The root is "".
+// touchSet makes declared paths comparable: they are cleaned, and a pattern is reduced to the
+// directory that contains all its matches. The root is "".
 func touchSet(files []string) []string {
 	var set []string
 	for _, f := range files {
@@ -43,14 +43,14 @@ func pathsOverlap(a, b []string) bool {
 	})
 }
 
-// lockGroup is what a language's manifests and lock files are called, as patterns.
+// lockGroup lists the manifests and lock files of a language as patterns.
 type lockGroup struct {
 	kind     string
 	patterns []string // in lower case
 }
 
-// lockGroups returns the languages whose packages in a workspace share a lock file at
-// its root, which changes with the manifest of any.
+// lockGroups returns the languages whose packages in a workspace share a lock file at the
+// root, which changes with each manifest.
 func lockGroups() []lockGroup {
 	var all []lockGroup
 	for _, s := range stack.All() {
@@ -70,13 +70,13 @@ func lockGroups() []lockGroup {
 func (l lockGroup) holds(file string) bool {
 	name := strings.ToLower(path.Base(strings.TrimSpace(file)))
 	return slices.ContainsFunc(l.patterns, func(p string) bool {
-		ok, _ := path.Match(p, name) // a bad pattern fits nothing
+		ok, _ := path.Match(p, name) // an invalid pattern matches nothing
 		return ok || p == name
 	})
 }
 
-// locked returns what stands for the lock files that change with some of the files:
-// two tasks that declare manifests of one language collide in it.
+// locked returns names for the lock files that change with the given files: two tasks that
+// declare manifests of one language conflict through them.
 func locked(files []string, lockers []lockGroup) []string {
 	var all []string
 	for _, l := range lockers {
@@ -87,31 +87,32 @@ func locked(files []string, lockers []lockGroup) []string {
 	return all
 }
 
-// isWithin reports whether file is dir or lies in it.
+// isWithin reports whether file is dir or is inside it.
 func isWithin(dir, file string) bool {
 	return dir == "" || file == dir || len(file) > len(dir) && file[len(dir)] == '/' && strings.HasPrefix(file, dir)
 }
 
-// Covers reports whether declared paths name a file, or a directory or pattern that
-// it may lie in.
+// Covers reports whether declared paths contain a file, or a directory or pattern that may
+// contain it.
 func Covers(declared []string, file string) bool {
 	return pathsOverlap(touchSet(declared), touchSet([]string{file}))
 }
 
-// Overlap reports whether two sets of paths name the same file, or one a directory
-// or pattern that a file of the other may lie in.
+// Overlap reports whether two sets of paths contain the same file, or one contains a
+// directory or pattern that may contain a file of the other.
 func Overlap(a, b []string) bool { return pathsOverlap(touchSet(a), touchSet(b)) }
 
-// Collision is two tasks that touch the same files.
+// Collision is a pair of tasks that touch the same files.
 type Collision struct {
-	A, B  int      // their places
-	Files []string // that both touch, as the one that says more names them
+	A, B  int      // their indexes
+	Files []string // the shared files, in the more specific form
 }
 
-// Collisions returns the pairs of tasks that collide, see [Graph.Conflicts].
+// Collisions returns the pairs of tasks that conflict, see [Graph.Conflicts].
 func Collisions(tasks []nexus.Task) []Collision {
 	locks := lockGroups()
-	holders, below := map[string][]int{}, map[string][]int{} // who names a path, and who something in it
+	// tasks that name a path, and tasks that name something inside it
+	holders, below := map[string][]int{}, map[string][]int{}
 	sets := make([][]string, len(tasks))
 	for i, t := range tasks {
 		sets[i] = append(touchSet(t.Files), locked(t.Files, locks)...)
@@ -148,8 +149,8 @@ func Collisions(tasks []nexus.Task) []Collision {
 	return all
 }
 
-// parentDirs returns the directories that a path lies in, the nearest first and the top, which
-// is empty, last. The top lies in none.
+// parentDirs returns the directories that contain a path, the nearest first and the root,
+// which is "", last. The root has none.
 func parentDirs(file string) (dirs []string) {
 	for file != "" {
 		if file = path.Dir(file); file == "." || file == "/" {
@@ -160,7 +161,7 @@ func parentDirs(file string) (dirs []string) {
 	return dirs
 }
 
-// named returns paths as people know them, each once.
+// named returns paths in display form, without repetition.
 func named(files []string) []string {
 	all := make([]string, 0, len(files))
 	for _, f := range files {

@@ -1,7 +1,6 @@
-// Package health says how a run is doing in figures that follow from its facts:
-// who was last heard of when, how much of what fails, how long tasks wait, what
-// the work costs an hour, and which alerts hold. It also decides when what was
-// measured of the machine is an alert.
+// Package health computes a run's health from its facts: the last sign of life of each
+// worker, failure rates, waiting times, the cost per hour, and active alerts. It also decides
+// when a measurement of the machine is an alert.
 package health
 
 import (
@@ -12,21 +11,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Report is how a run is doing.
+// Report is the health of a run.
 type Report struct {
-	OK        bool                 `json:"ok"` // no alert holds
+	OK        bool                 `json:"ok"` // there is no active alert
 	Alerts    []Alert              `json:"alerts"`
-	Silent    float64              `json:"silent_seconds"` // since anything was heard of the run
-	Attempts  []Heartbeat          `json:"attempts"`       // that work
+	Silent    float64              `json:"silent_seconds"` // seconds since the run's last event
+	Attempts  []Heartbeat          `json:"attempts"`       // working attempts
 	Queue     Queue                `json:"queue"`
-	Providers map[string]Share     `json:"providers,omitempty"`       // of calls
-	Gates     map[string]Share     `json:"gates,omitempty"`           // of trees that were judged
-	Roles     map[nexus.Role]Share `json:"roles,omitempty"`           // of sessions
-	Bounds    map[string]int       `json:"bounds,omitempty"`          // how often commands and gates used too much of what
-	Hourly    float64              `json:"dollars_per_hour,omitzero"` // over the last hour, or the run if that is shorter
+	Providers map[string]Share     `json:"providers,omitempty"` // failure rate of calls, by provider
+	Gates     map[string]Share     `json:"gates,omitempty"`     // failure rate of judged trees, by gate
+	Roles     map[nexus.Role]Share `json:"roles,omitempty"`     // failure rate of sessions, by role
+	// number of times that commands and gates exceeded a resource limit, by resource
+	Bounds map[string]int `json:"bounds,omitempty"`
+	// dollars over the last hour, or over the run if that is shorter
+	Hourly float64 `json:"dollars_per_hour,omitzero"`
 }
 
-// Alert is an alert that holds.
+// Alert is an active alert.
 type Alert struct {
 	Kind    nexus.AlertKind `json:"kind"`
 	Of      string          `json:"of,omitzero"`
@@ -34,22 +35,22 @@ type Alert struct {
 	Seconds float64         `json:"seconds"` // since it was raised
 }
 
-// Heartbeat says when somebody who works was last heard of.
+// Heartbeat is a worker's last sign of life.
 type Heartbeat struct {
 	Attempt string  `json:"attempt"`
 	Silent  float64 `json:"silent_seconds"`
-	Doing   string  `json:"doing,omitzero"` // gate, or person, where it waits for one; empty: it talks
+	Doing   string  `json:"doing,omitzero"` // gate, or person, if it waits for one; empty: it is in a session
 }
 
-// Queue is what waits for its turn.
+// Queue describes waiting work.
 type Queue struct {
-	Ready  int     `json:"ready"`          // tasks that need nothing else
-	Train  int     `json:"train"`          // accepted work that waits to land
+	Ready  int     `json:"ready"`          // tasks whose needs have landed
+	Train  int     `json:"train"`          // accepted attempts in the landing queue
 	People int     `json:"people"`         // questions that wait for a person
-	Oldest float64 `json:"oldest_seconds"` // how long the oldest of the tasks and questions has waited
+	Oldest float64 `json:"oldest_seconds"` // waiting time of the oldest of these tasks and questions, in seconds
 }
 
-// Share is how many of something failed.
+// Share is a failure rate.
 type Share struct {
 	All    int     `json:"all"`
 	Failed int     `json:"failed"`
@@ -59,15 +60,15 @@ type Share struct {
 // span is the time over which cost is measured.
 const span = time.Hour
 
-// Counters keeps what the figures are made from. The zero Book has heard nothing; it
-// belongs to whoever folds the run's events.
+// Counters collects the data for the report. The zero Counters is empty; it belongs to the
+// goroutine that applies the run's events.
 type Counters struct {
 	providers, gates map[string]*Share
 	roles            map[nexus.Role]*Share
 	bounds           map[string]int
-	calls            map[string]string // provider by reservation
+	calls            map[string]string // provider, by reservation
 	sessions         map[nexus.SessionID]nexus.Role
-	spent            []spending // of the last hour
+	spent            []spending // in the last hour
 	began            time.Time
 }
 
@@ -76,7 +77,7 @@ type spending struct {
 	money nexus.Money
 }
 
-// Apply folds an event.
+// Apply applies an event.
 func (b *Counters) Apply(e nexus.Event) {
 	if b.gates == nil {
 		*b = Counters{
@@ -121,13 +122,13 @@ func (b *Counters) over(bound string) {
 	}
 }
 
-// provider returns the provider of a model's name.
+// provider returns the provider of a model name.
 func provider(model string) string {
 	name, _, _ := strings.Cut(model, "/")
 	return name
 }
 
-// count counts one of something.
+// count counts a success or a failure for a key.
 func count[K comparable](all map[K]*Share, key K, failed bool) {
 	s := all[key]
 	if s == nil {
@@ -140,7 +141,7 @@ func count[K comparable](all map[K]*Share, key K, failed bool) {
 	}
 }
 
-// shares returns what was counted, with rates.
+// shares returns the counts with their rates.
 func shares[K comparable](all map[K]*Share) map[K]Share {
 	out := map[K]Share{}
 	for k, s := range all {
@@ -149,7 +150,7 @@ func shares[K comparable](all map[K]*Share) map[K]Share {
 	return out
 }
 
-// Of returns how a run is doing. The book may be nil: then no rate is known.
+// Of returns the health of a run. If b is nil, no rate is known.
 func Of(s *state.State, b *Counters, now time.Time) Report {
 	r := Report{Alerts: []Alert{}, Attempts: []Heartbeat{}, Silent: age(s.Updated, now)}
 	if !s.Status.Ended() {
@@ -170,7 +171,7 @@ func Of(s *state.State, b *Counters, now time.Time) Report {
 	return r
 }
 
-// hourly returns the dollars of an hour, at the pace of the last one.
+// hourly returns the dollars per hour, from the last hour.
 func (b *Counters) hourly(s *state.State, now time.Time) float64 {
 	until := now
 	if !s.Ended.IsZero() {
@@ -186,10 +187,10 @@ func (b *Counters) hourly(s *state.State, now time.Time) float64 {
 	if over <= 0 {
 		return 0
 	}
-	return sum.Float() / max(over, time.Minute).Hours() // the first minute is no pace
+	return sum.Float() / max(over, time.Minute).Hours() // the first minute is too short for a rate
 }
 
-// queue returns what waits, and how long.
+// queue returns the waiting work and its age.
 func queue(s *state.State, now time.Time) Queue {
 	q := Queue{Train: len(s.Queue)}
 	landed := map[nexus.TaskID]time.Time{}
@@ -220,7 +221,7 @@ func queue(s *state.State, now time.Time) Queue {
 	return q
 }
 
-// age returns the seconds since then, 0 for a time that is not known.
+// age returns the seconds since then, or 0 if that is unknown.
 func age(then, now time.Time) float64 {
 	if then.IsZero() {
 		return 0

@@ -8,23 +8,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Sample is what was measured of the machine at one moment.
+// Sample is a measurement of the machine.
 type Sample struct {
 	At        time.Time `json:"at"`
-	Memory    int64     `json:"memory"`    // bytes that the machine has; 0: unknown
-	Available int64     `json:"available"` // bytes of it that can still be used
-	Free      int64     `json:"disk_free"` // bytes on the disk of the state that can still be written
+	Memory    int64     `json:"memory"`    // bytes of installed memory; 0: unknown
+	Available int64     `json:"available"` // bytes of available memory
+	Free      int64     `json:"disk_free"` // bytes of free space on the disk of the state directory
 	Disk      bool      `json:"disk"`      // Free is known
 }
 
-// Machine decides when what is measured of the machine is an alert, and when it
-// is one no more. It is made by [Raised].
+// Machine decides when measurements of the machine raise and clear an alert. [Raised] returns
+// a new one.
 type Machine struct {
 	raised map[nexus.AlertKind]bool
-	since  map[nexus.AlertKind]time.Time // since when it is otherwise than what was said
+	since  map[nexus.AlertKind]time.Time // since when the measurement has differed from the alert's state
 }
 
-// Raised returns the book of a run whose alerts are known.
+// Raised returns the Machine of a run with the given alerts.
 func Raised(all []state.RaisedAlert) *Machine {
 	m := &Machine{raised: map[nexus.AlertKind]bool{}, since: map[nexus.AlertKind]time.Time{}}
 	for _, a := range all {
@@ -33,9 +33,9 @@ func Raised(all []state.RaisedAlert) *Machine {
 	return m
 }
 
-// ApplySample returns what is to be recorded after a sample. What passes its bound
-// has to stay there for a while, and what comes back has to come back by more
-// than a little and to stay: who stands at the bound is told of once.
+// ApplySample returns the facts to record after a sample. A value must stay beyond its
+// threshold for a while to raise an alert, and must come back by a margin and stay there to
+// clear it: a value close to the threshold raises only one alert.
 func (m *Machine) ApplySample(a nexus.Alerts, s Sample) []nexus.Fact {
 	var all []nexus.Fact
 	const room = 5 // percent of memory

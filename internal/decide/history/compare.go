@@ -14,17 +14,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Difference is something in which two runs differ.
+// Difference is a difference between two runs.
 type Difference struct {
 	About string       `json:"about"`         // goal, settings, plan, models, result or task
-	Task  nexus.TaskID `json:"task,omitzero"` // whose it is; empty: the run's
+	Task  nexus.TaskID `json:"task,omitzero"` // empty: the run itself
 	What  string       `json:"what"`
-	A     string       `json:"a"` // of the first run; empty: it has none
+	A     string       `json:"a"` // value in the first run; empty: none
 	B     string       `json:"b"`
 }
 
-// Compare returns in what two runs differ: what they were asked and set up to do,
-// how it was planned, who worked on it, and what came of it.
+// Compare returns the differences between two runs: in goal and settings, plan, models and
+// results.
 func Compare(a, b *state.State) []Difference {
 	all := []Difference{}
 	add := func(about string, task nexus.TaskID, what, x, y string) {
@@ -72,8 +72,8 @@ func keys(x, y map[string]string) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// settings returns what a run was set up with, by names with dots. What it learned
-// from earlier runs is none of it.
+// settings returns a run's settings, by dotted names. Lessons from earlier runs are not
+// included.
 func settings(s *state.State) map[string]string {
 	r := s.Goal.Routing
 	r.Past, r.Experience = nil, nil
@@ -101,7 +101,7 @@ func flatten(into map[string]string, prefix string, fields map[string]any) {
 		case float64:
 			into[prefix+name] = strconv.FormatFloat(v, 'f', -1, 64)
 		default:
-			data, _ := json.Marshal(v) // it was just read from JSON
+			data, _ := json.Marshal(v) // it was just decoded from JSON
 			into[prefix+name] = strings.Trim(string(data), `"`)
 		}
 	}
@@ -127,8 +127,8 @@ func models(s *state.State) map[string]string {
 	return all
 }
 
-// tasksOf returns the tasks of two runs: those of the first in its order, then
-// those that only the second has.
+// tasksOf returns the tasks of two runs: those of the first in its order, then those that
+// only the second has.
 func tasksOf(a, b *state.State) []nexus.TaskID {
 	var ids []nexus.TaskID
 	for _, s := range []*state.State{a, b} {
@@ -148,7 +148,7 @@ func titled(t *state.Task) string {
 	return cmp.Or(t.Title, string(t.ID))
 }
 
-// planned returns what the plan says of a task.
+// planned returns a task's fields in the plan.
 func planned(t *state.Task) map[string]string {
 	var needs, criteria []string
 	for _, n := range t.Needs {
@@ -163,7 +163,7 @@ func planned(t *state.Task) map[string]string {
 	}
 }
 
-// taskOutcome returns what became of a task.
+// taskOutcome returns the outcome of a task.
 func taskOutcome(s *state.State, t *state.Task) map[string]string {
 	all := map[string]string{
 		"status": string(s.StatusOf(t)), "why": t.Why, "tier": string(began(t)),
@@ -182,7 +182,7 @@ func taskOutcome(s *state.State, t *state.Task) map[string]string {
 	return all
 }
 
-// result returns what came of a run.
+// result returns the result of a run.
 func result(s *state.State) map[string]string {
 	attempts, rounds := 0, 0
 	for _, t := range s.Tasks {

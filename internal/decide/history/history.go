@@ -1,8 +1,8 @@
-// Package history sums up runs: what their tasks took and cost, which were slow,
-// failed or were tried again, and how right the estimates were.
+// Package history summarizes runs: the time and cost of their tasks, slow, failed and
+// repeated tasks, and the accuracy of the estimates.
 //
-// [SummarizeRun] makes a small [Run] of what a run came to, which is kept; [Summarize] makes the
-// figures of many of them.
+// [SummarizeRun] returns the summary of one run, a [Run], which is stored; [Summarize]
+// computes figures from many of them.
 package history
 
 import (
@@ -14,45 +14,49 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// most is how many tasks a list names.
+// most limits the tasks in a list.
 const most = 10
 
-// Figures are the figures over runs: the object of `nexus history --json`.
+// Figures are figures over several runs: the object of `nexus history --json`.
 type Figures struct {
-	Runs      int         `json:"runs"`
-	Of        Group       `json:"all"`
-	Money     nexus.Money `json:"money"` // of the runs, with planning and judging
-	ByRepo    []Group     `json:"by_repository,omitempty"`
-	ByKind    []Group     `json:"by_kind"`
-	ByStack   []Group     `json:"by_stack"`
-	ByTier    []Group     `json:"by_tier"`     // where work on them began
-	ByStrat   []Group     `json:"by_strategy"` // of tests
-	ByFound   []Group     `json:"by_found_by"` // the strategy of discovery that found them; what people asked for is in none
-	ByRole    []Group     `json:"by_role"`     // a task counts for each role that worked on it, with what that role took
-	ByModel   []Group     `json:"by_model"`    // likewise
+	Runs    int         `json:"runs"`
+	Of      Group       `json:"all"`
+	Money   nexus.Money `json:"money"` // of the runs, including planning and judging
+	ByRepo  []Group     `json:"by_repository,omitempty"`
+	ByKind  []Group     `json:"by_kind"`
+	ByStack []Group     `json:"by_stack"`
+	ByTier  []Group     `json:"by_tier"`     // by starting tier
+	ByStrat []Group     `json:"by_strategy"` // by test strategy
+	ByFound []Group     `json:"by_found_by"` // by discovery strategy; tasks that people asked for are in none
+	// a task counts for each role that worked on it, with that role's time and cost
+	ByRole    []Group     `json:"by_role"`
+	ByModel   []Group     `json:"by_model"` // as for roles
 	Slowest   []Item      `json:"slowest"`
-	Failed    []Item      `json:"failed"`   // and those that wait for a person, the latest first
-	Retried   []Item      `json:"retried"`  // that took more than one attempt, the latest first
-	Failures  []Failure   `json:"failures"` // what attempts ended with, the most frequent first
+	Failed    []Item      `json:"failed"`   // including tasks that wait for a person, the latest first
+	Retried   []Item      `json:"retried"`  // tasks with more than one attempt, the latest first
+	Failures  []Failure   `json:"failures"` // reasons for the end of attempts, the most frequent first
 	Gates     []GateGroup `json:"gates"`
 	Estimates Accuracy    `json:"estimates"`
 	Learned   []Accuracy  `json:"estimates_by_run"` // the oldest first
 }
 
-// Group sums up tasks of one sort.
+// Group summarizes a group of tasks.
 type Group struct {
-	Name      string      `json:"name,omitzero"`
-	Tasks     int         `json:"tasks"`
-	Landed    int         `json:"landed"`
-	Failed    int         `json:"failed"`
-	Parked    int         `json:"parked"`
-	Retried   int         `json:"retried"` // that took more than one attempt
-	Attempts  int         `json:"attempts"`
-	Rounds    int         `json:"rounds"`
-	Raised    int         `json:"escalations"` // times that a task was moved to a stronger tier
-	FirstPass float64     `json:"first_pass"`  // share of those begun that landed with one attempt, and nothing was sent back
-	Seconds   int64       `json:"seconds"`     // that the middle one of those that landed took
-	PerLanded nexus.Money `json:"per_landed"`  // what all cost, for each that landed; 0: none did; of all: with planning and judging
+	Name     string `json:"name,omitzero"`
+	Tasks    int    `json:"tasks"`
+	Landed   int    `json:"landed"`
+	Failed   int    `json:"failed"`
+	Parked   int    `json:"parked"`
+	Retried  int    `json:"retried"` // tasks with more than one attempt
+	Attempts int    `json:"attempts"`
+	Rounds   int    `json:"rounds"`
+	Raised   int    `json:"escalations"` // number of moves to a stronger tier
+	// share of started tasks that landed with one attempt that was never sent back
+	FirstPass float64 `json:"first_pass"`
+	Seconds   int64   `json:"seconds"` // median time of the landed tasks
+	// cost of all tasks per landed one; 0: none landed; for all tasks: including planning and
+	// judging
+	PerLanded nexus.Money `json:"per_landed"`
 	Money     nexus.Money `json:"money"`
 	Tokens    int64       `json:"tokens"`
 
@@ -60,7 +64,7 @@ type Group struct {
 	took         []int64
 }
 
-// Item is one task.
+// Item is a task in a list.
 type Item struct {
 	Repo     string           `json:"repository,omitzero"`
 	Run      nexus.RunID      `json:"run"`
@@ -74,40 +78,41 @@ type Item struct {
 	Why      string           `json:"why,omitzero"`
 }
 
-// Failure is what attempts ended with: the same gate with the same findings.
+// Failure is a reason for the end of attempts: the same gate with the same findings.
 type Failure struct {
 	Signature string      `json:"signature"`
 	About     string      `json:"about,omitzero"`
 	Attempts  int         `json:"attempts"`
 	Tasks     int         `json:"tasks"`
 	Money     nexus.Money `json:"money"`
-	Run       nexus.RunID `json:"run"` // the latest
+	Run       nexus.RunID `json:"run"` // the latest run
 }
 
-// GateGroup is how a gate judged what was written.
+// GateGroup summarizes a gate's judgements.
 type GateGroup struct {
 	Name    string  `json:"name"`
 	Judged  int     `json:"judged"`
 	Failed  int     `json:"failed"`
-	Seconds float64 `json:"seconds"` // of one judgement, on average
+	Seconds float64 `json:"seconds"` // average time of a judgement
 }
 
-// Accuracy is how right estimates were of tasks that landed.
+// Accuracy is the accuracy of estimates for landed tasks.
 type Accuracy struct {
-	Run        nexus.RunID `json:"run,omitzero"`
-	Tasks      int         `json:"tasks"`       // that were estimated, and landed
-	Learned    int         `json:"learned"`     // of them, those estimated from landed tasks and not by a rule of thumb
-	Inside     float64     `json:"inside"`      // share that took a time within the range
-	Ratio      float64     `json:"ratio"`       // what the middle one took, for each second of its estimate
-	Paid       int         `json:"paid"`        // of them, those whose money was estimated
-	PaidInside float64     `json:"paid_inside"` // share that cost an amount within the range
-	PaidRatio  float64     `json:"paid_ratio"`  // what the middle one cost, for each dollar of its estimate
+	Run   nexus.RunID `json:"run,omitzero"`
+	Tasks int         `json:"tasks"` // landed tasks with an estimate
+	// those of them whose estimate is based on landed tasks and not on a rule of thumb
+	Learned    int     `json:"learned"`
+	Inside     float64 `json:"inside"`      // share with a time within the range
+	Ratio      float64 `json:"ratio"`       // median ratio of time to estimate
+	Paid       int     `json:"paid"`        // those of them with an estimate of money
+	PaidInside float64 `json:"paid_inside"` // share with a cost within the range
+	PaidRatio  float64 `json:"paid_ratio"`  // median ratio of cost to estimate
 }
 
-// tables are the groups of tasks, by what they are told apart by.
+// tables are the groups of tasks, by property.
 type tables struct{ repos, kinds, stacks, tiers, strategies, found, roles, models groups }
 
-// Summarize sums up runs, the oldest first.
+// Summarize summarizes runs, given oldest first.
 func Summarize(runs []Run) Figures {
 	f := Figures{Runs: len(runs), Slowest: []Item{}, Failed: []Item{}, Retried: []Item{}, Learned: []Accuracy{}}
 	var all accuracy
@@ -147,7 +152,7 @@ func Summarize(runs []Run) Figures {
 	return f
 }
 
-// Dimensions are what tasks can be told apart by, with the groups.
+// Dimensions returns the properties by which tasks are grouped, with the groups.
 func (f Figures) Dimensions() []Dimension {
 	return []Dimension{
 		{"repository", f.ByRepo},
@@ -161,13 +166,13 @@ func (f Figures) Dimensions() []Dimension {
 	}
 }
 
-// Dimension is something that tasks can be told apart by.
+// Dimension is a property by which tasks are grouped.
 type Dimension struct {
 	Name   string
 	Groups []Group
 }
 
-// add puts a task into its groups.
+// add adds a task to its groups.
 func (b *tables) add(r Run, t Task) {
 	whole := t.whole()
 	if r.Repo != "" {
@@ -197,7 +202,7 @@ func (u Use) plus(o Use) Use {
 	return Use{Sessions: u.Sessions + o.Sessions, Seconds: u.Seconds + o.Seconds, Tokens: u.Tokens + o.Tokens, Money: u.Money + o.Money}
 }
 
-// whole is what everybody took for a task.
+// whole returns the time and cost of a task over all roles.
 func (t Task) whole() Use {
 	var u Use
 	for _, o := range t.Uses {
@@ -207,7 +212,7 @@ func (t Task) whole() Use {
 	return u
 }
 
-// list puts a task on the lists that it belongs to.
+// list adds a task to its lists.
 func (f *Figures) list(r Run, t Task) {
 	if len(t.Tries) == 0 {
 		return
@@ -225,10 +230,10 @@ func (f *Figures) list(r Run, t Task) {
 	}
 }
 
-// whole returns seconds, rounded to the nearest.
+// whole rounds seconds to the nearest integer.
 func whole(seconds float64) int64 { return int64(math.Round(seconds)) }
 
-// countFailures counts what the attempts at a task ended with.
+// countFailures counts the reasons for the end of a task's attempts.
 func countFailures(all map[string]*Failure, run nexus.RunID, t Task) {
 	seen := map[string]bool{}
 	for _, a := range t.Tries {
@@ -281,7 +286,7 @@ func byFailures(all map[string]*GateGroup) []GateGroup {
 	return out
 }
 
-// groups are tasks by a name.
+// groups are groups of tasks by name.
 type groups map[string]*Group
 
 func (g groups) of(name string) *Group {
@@ -302,7 +307,7 @@ func (g groups) all() []Group {
 	return all
 }
 
-// add counts a task, and of it what was used.
+// add adds a task, and its time and cost u.
 func (g *Group) add(t Task, u Use) {
 	g.Tasks++
 	g.Money += u.Money
@@ -331,7 +336,8 @@ func (g *Group) add(t Task, u Use) {
 	}
 }
 
-// perLanded is what each task that landed cost, with those that did not; 0 where none did.
+// perLanded returns the cost per landed task, including tasks that did not land, or 0 if none
+// did.
 func perLanded(spent nexus.Money, landed int) nexus.Money {
 	if landed == 0 {
 		return 0
@@ -350,7 +356,7 @@ func (g *Group) sum() {
 
 func share(n, of int) float64 { return float64(n) / float64(max(1, of)) }
 
-// accuracy is an [Accuracy] that is being counted.
+// accuracy collects the data of an [Accuracy].
 type accuracy struct {
 	Accuracy
 
@@ -387,7 +393,7 @@ func (a *accuracy) sum() Accuracy {
 	return a.Accuracy
 }
 
-// middle returns the middle value, 0 of none.
+// middle returns the median, or 0 for an empty list.
 func middle(all []float64) float64 {
 	if len(all) == 0 {
 		return 0

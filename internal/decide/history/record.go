@@ -15,56 +15,56 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Version is the version of a [Run] as it is kept. One of another version is
-// folded anew.
+// Version is the version of a stored [Run]. A Run with another version is computed again.
 const Version = 2
 
-// Bounds of what is kept of a task.
+// Limits of the stored data of a task.
 const (
 	mostFiles = 40
 	mostText  = 160
 )
 
-// Run is what one run came to, small enough that thousands of them can be kept.
+// Run is the summary of one run, small enough to store thousands of them.
 type Run struct {
 	ID     nexus.RunID     `json:"id"`
-	Repo   string          `json:"repo,omitzero"` // whose it is, where several are looked at
+	Repo   string          `json:"repo,omitzero"` // its repository, if there are several
 	Began  time.Time       `json:"began"`
-	Ended  time.Time       `json:"ended,omitzero"` // zero while it goes on
+	Ended  time.Time       `json:"ended,omitzero"` // zero while it is in progress
 	Status nexus.RunStatus `json:"status"`
 	Mode   nexus.Mode      `json:"mode,omitzero"`
-	Money  nexus.Money     `json:"money,omitzero"` // with planning and judging
+	Money  nexus.Money     `json:"money,omitzero"` // including planning and judging
 	Tasks  []Task          `json:"tasks,omitempty"`
 	Gates  []Gate          `json:"gates,omitempty"`
 }
 
-// Task is what became of one task.
+// Task is the summary of one task.
 type Task struct {
 	ID         nexus.TaskID     `json:"id"`
 	Title      string           `json:"title,omitzero"`
 	Kind       nexus.TaskKind   `json:"kind"`
 	Complexity nexus.Complexity `json:"complexity,omitzero"`
 	Stack      string           `json:"stack"`
-	Tier       nexus.Tier       `json:"tier"`              // where work on it began
-	Strategy   nexus.Strategy   `json:"strategy,omitzero"` // of its tests
-	FoundBy    string           `json:"found_by,omitzero"` // strategy of discovery that found it; empty: people asked for it
-	Status     nexus.TaskStatus `json:"status"`
-	Why        string           `json:"why,omitzero"`
-	Rounds     int              `json:"rounds,omitzero"`
-	Raised     int              `json:"raised,omitzero"` // times that it was moved to a stronger tier
-	First      bool             `json:"first,omitzero"`  // it landed with one attempt, of which nothing was sent back
-	Ended      time.Time        `json:"ended,omitzero"`
-	Seconds    float64          `json:"seconds,omitzero"`
-	Money      nexus.Money      `json:"money,omitzero"`
-	Files      []string         `json:"files,omitempty"`   // that it declares
-	Changed    []string         `json:"changed,omitempty"` // that what landed changed
-	Read       []string         `json:"read,omitempty"`    // that its coders looked at
-	Estimate   *Estimate        `json:"estimate,omitempty"`
-	Tries      []AttemptSummary `json:"tries,omitempty"` // its attempts, oldest first
-	Uses       []Use            `json:"uses,omitempty"`  // who worked on it
+	Tier       nexus.Tier       `json:"tier"`              // starting tier
+	Strategy   nexus.Strategy   `json:"strategy,omitzero"` // test strategy
+	// discovery strategy that found it; empty: people asked for it
+	FoundBy  string           `json:"found_by,omitzero"`
+	Status   nexus.TaskStatus `json:"status"`
+	Why      string           `json:"why,omitzero"`
+	Rounds   int              `json:"rounds,omitzero"`
+	Raised   int              `json:"raised,omitzero"` // number of moves to a stronger tier
+	First    bool             `json:"first,omitzero"`  // it landed with one attempt that was never sent back
+	Ended    time.Time        `json:"ended,omitzero"`
+	Seconds  float64          `json:"seconds,omitzero"`
+	Money    nexus.Money      `json:"money,omitzero"`
+	Files    []string         `json:"files,omitempty"`   // declared files
+	Changed  []string         `json:"changed,omitempty"` // files that its landing changed
+	Read     []string         `json:"read,omitempty"`    // files that its coders read
+	Estimate *Estimate        `json:"estimate,omitempty"`
+	Tries    []AttemptSummary `json:"tries,omitempty"` // its attempts, oldest first
+	Uses     []Use            `json:"uses,omitempty"`  // time and cost by role and model
 }
 
-// Estimate is what a task was thought to take.
+// Estimate is the forecast for a task.
 type Estimate struct {
 	Low      nexus.Cost `json:"low"`
 	Likely   nexus.Cost `json:"likely"`
@@ -73,26 +73,28 @@ type Estimate struct {
 	Unpriced bool       `json:"unpriced,omitzero"`
 }
 
-// AttemptSummary is one attempt.
+// AttemptSummary is the summary of one attempt.
 type AttemptSummary struct {
 	Tier     nexus.Tier     `json:"tier"`
 	Strategy nexus.Strategy `json:"strategy,omitzero"`
-	Counts   bool           `json:"counts,omitzero"` // it says something of its tier: nobody stopped it, and no machinery failed
-	Accepted bool           `json:"accepted,omitzero"`
-	Outcome  nexus.Outcome  `json:"outcome,omitzero"`
-	Money    nexus.Money    `json:"money,omitzero"`
-	Failure  string         `json:"failure,omitzero"` // signature of what was red last; empty where nothing was
-	About    string         `json:"about,omitzero"`   // that failure in words
+	// it is evidence about its tier: it was not stopped, and neither Nexus nor the machine
+	// failed
+	Counts   bool          `json:"counts,omitzero"`
+	Accepted bool          `json:"accepted,omitzero"`
+	Outcome  nexus.Outcome `json:"outcome,omitzero"`
+	Money    nexus.Money   `json:"money,omitzero"`
+	Failure  string        `json:"failure,omitzero"` // signature of the last failure; empty if there was none
+	About    string        `json:"about,omitzero"`   // that failure in words
 }
 
-// After returns what a next try follows on: the gate that was red, or how the
-// attempt ended.
+// After returns the situation before a next attempt: the gate that failed, or the attempt's
+// outcome.
 func (t AttemptSummary) After() string {
 	gate, _, _ := strings.Cut(t.Failure, ":")
 	return cmp.Or(gate, string(t.Outcome))
 }
 
-// Use is what the sessions of a role with a model took for a task.
+// Use is the time and cost of a role's sessions with a model for a task.
 type Use struct {
 	Role     nexus.Role  `json:"role"`
 	Model    string      `json:"model"`
@@ -102,21 +104,21 @@ type Use struct {
 	Money    nexus.Money `json:"money,omitzero"`
 }
 
-// Gate is how often a gate judged work, and what that took.
+// Gate counts a gate's judgements, and their time.
 type Gate struct {
 	Name    string  `json:"name"`
 	Judged  int     `json:"judged"`
 	Failed  int     `json:"failed,omitzero"`
-	Seconds float64 `json:"seconds,omitzero"` // of all of them together
+	Seconds float64 `json:"seconds,omitzero"` // total time
 }
 
-// SummarizeRun sums up a run.
+// SummarizeRun returns the summary of a run.
 func SummarizeRun(s *state.State) Run {
 	r := Run{ID: s.Run, Began: s.Started, Ended: s.Ended, Status: s.Status, Mode: s.Goal.Goal.Mode, Money: s.Ledger.Spent()}
 	gates := map[string]*Gate{}
 	for _, t := range s.Tasks {
 		if t.TakenOver() {
-			continue // it counts where it was done
+			continue // it counts in the original run
 		}
 		r.Tasks = append(r.Tasks, foldTask(s, t))
 		for _, a := range t.Attempts {
@@ -166,7 +168,7 @@ func foldTask(s *state.State, t *state.Task) Task {
 	return out
 }
 
-// use adds a session to what its role and model took.
+// use adds a session to the totals of its role and model.
 func (t *Task) use(uses map[[2]string]*Use, c *state.Session) {
 	key := [2]string{string(c.Role), c.Model}
 	if uses[key] == nil {
@@ -187,8 +189,7 @@ func (t *Task) use(uses map[[2]string]*Use, c *state.Session) {
 	}
 }
 
-// fileOfCall returns the file that a call was about, empty where it was about
-// something else.
+// fileOfCall returns the file of a tool call, or "" if the call is not about a file.
 func fileOfCall(about string) string {
 	file, _, _ := strings.Cut(about, ":")
 	if strings.ContainsAny(file, " \t\"'*?()|<>;&$\\") || len(path.Ext(file)) < 2 || path.IsAbs(file) ||
@@ -218,7 +219,7 @@ func foldTry(a *state.Attempt) AttemptSummary {
 	return t
 }
 
-// failure says in words what was red last.
+// failure returns the last failure in words.
 func failure(a *state.Attempt) string {
 	for _, r := range slices.Backward(a.Rounds) {
 		if r.Verdict == nil {
@@ -234,12 +235,12 @@ func failure(a *state.Attempt) string {
 	return ""
 }
 
-// countJudgements counts what gates said of the rounds of an attempt.
+// countJudgements counts the gates' judgements of an attempt's rounds.
 func countJudgements(gates map[string]*Gate, a *state.Attempt) {
 	for _, r := range a.Rounds {
 		for _, e := range r.Evidence {
 			if e.Apart || e.Optional || e.State != nexus.Pass && e.State != nexus.Fail {
-				continue // it did not judge, or what it says stops nothing
+				continue // it did not judge, or is optional
 			}
 			if gates[e.Gate] == nil {
 				gates[e.Gate] = &Gate{Name: e.Gate}
@@ -273,7 +274,7 @@ func files(t *state.Task) []string {
 	return t.Files
 }
 
-// began returns the tier where work on a task began.
+// began returns the starting tier of a task.
 func began(t *state.Task) nexus.Tier {
 	if len(t.Attempts) > 0 && t.Attempts[0].Tier != "" {
 		return t.Attempts[0].Tier
@@ -284,8 +285,7 @@ func began(t *state.Task) nexus.Tier {
 	return t.Tier
 }
 
-// firstPass reports whether a task landed with one attempt in which nothing was
-// sent back.
+// firstPass reports whether a task landed with one attempt that was never sent back.
 func firstPass(t *state.Task) bool {
 	return len(t.Attempts) == 1 && !slices.ContainsFunc(t.Attempts[0].Rounds, func(r *state.Round) bool { return r.Cause != "" })
 }

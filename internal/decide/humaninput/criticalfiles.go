@@ -8,18 +8,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// criticalFiles lists the files that a person should look at when a change
-// touches them, and why: those that decide what is installed, what runs by
-// itself, or what is sent to others.
+// criticalFiles lists the files that a person should review when a change touches them, with
+// reasons: files that decide which software is installed, which code runs automatically, or
+// which data is sent to others.
 //
 //go:embed criticalfiles.txt
 var criticalFiles string
 
-// CriticalGate names the evidence that holds what was found. It never fails a change.
+// CriticalGate is the name of the evidence with the critical files. It never fails a change.
 const CriticalGate = "files"
 
-// criticalFor says why a file, named from the root of its tree with slashes, is
-// critical; empty for one that is not.
+// criticalFor returns why a file, named from the root of its tree with slashes, is critical,
+// or "".
 func criticalFor(file string) string {
 	file = strings.ToLower(path.Clean(strings.ReplaceAll(file, `\`, "/")))
 	for line := range strings.Lines(criticalFiles) {
@@ -44,8 +44,7 @@ func matchesFile(pattern, file string) bool {
 	return ok
 }
 
-// CriticalFiles returns a finding for each critical file among those that a change
-// touches, none of which blocks.
+// CriticalFiles returns a finding for each critical file of a change. None of them blocks.
 func CriticalFiles(files []string) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range files {
@@ -58,8 +57,8 @@ func CriticalFiles(files []string) []nexus.Finding {
 	return found
 }
 
-// CriticalEvidence says which files of a change to a tree a person should look at, and
-// false where there are none. It decides nothing.
+// CriticalEvidence returns evidence with the critical files of a change to a tree, or false
+// if there are none. It decides nothing.
 func CriticalEvidence(files []string, tree string) (nexus.Evidence, bool) {
 	found := CriticalFiles(files)
 	return nexus.Evidence{
@@ -67,7 +66,7 @@ func CriticalEvidence(files []string, tree string) (nexus.Evidence, bool) {
 	}, len(found) > 0
 }
 
-// JoinFiles names the files of findings in one line, the first ten.
+// JoinFiles returns the first ten files of findings in one line.
 func JoinFiles(found []nexus.Finding) string {
 	const most = 10
 	names := make([]string, 0, most+1)

@@ -1,9 +1,9 @@
-// Package humaninput defines why people are asked, how serious each question is,
-// and what happens without an answer. It lists what waits for a person in the
-// runs of a repository, and turns an answer into a request.
+// Package humaninput defines why people are asked, the severity of each question, and its
+// default answer. It lists the items that wait for a person in the runs of a repository, and
+// converts an answer to a request.
 //
-// What waits is folded from events, so every face that asks people asks the
-// same, also after its process died.
+// The list is folded from events, so all interfaces show the same items, also after a run's
+// process died.
 package humaninput
 
 import (
@@ -22,42 +22,42 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// MaxAnswer is the longest answer, in bytes.
+// MaxAnswer limits the length of an answer, in bytes.
 const MaxAnswer = 8 << 10
 
-// Item is something that waits for a person.
+// Item is a question or a task that waits for a person.
 type Item struct {
 	Run      nexus.RunID `json:"run"`
-	ID       string      `json:"id"` // of the question, or of the task
+	ID       string      `json:"id"` // of the question or of the task
 	Trigger  string      `json:"trigger"`
 	Severity Severity    `json:"severity"`
-	Text     string      `json:"text"`              // what is asked, with hidden characters written out
-	Choices  []string    `json:"choices,omitempty"` // the only answers; none: any text
-	Offers   []Offer     `json:"offers,omitempty"`  // answers to pick where any text is one
-	Fallback string      `json:"fallback"`          // what happens if nobody answers
+	Text     string      `json:"text"`              // the question, with hidden characters written out
+	Choices  []string    `json:"choices,omitempty"` // the only possible answers; none: any text
+	Offers   []Offer     `json:"offers,omitempty"`  // suggested answers if any text is possible
+	Fallback string      `json:"fallback"`          // what happens without an answer
 	Asked    time.Time   `json:"asked"`
-	Deadline time.Time   `json:"deadline,omitzero"` // when the fallback applies; zero: never
+	Deadline time.Time   `json:"deadline,omitzero"` // time at which the fallback applies; zero: never
 
-	task nexus.TaskID // the task that waits; empty for a question
+	task nexus.TaskID // the waiting task; empty for a question
 }
 
-// Offer is an answer that can be picked instead of written.
+// Offer is an answer that can be selected instead of typed.
 type Offer struct {
 	Label   string `json:"label"`
 	Answer  string `json:"answer"`
-	Default bool   `json:"default,omitzero"` // it is what happens without an answer
+	Default bool   `json:"default,omitzero"` // it is the default
 }
 
-// Key names an item among all of a repository's.
+// Key returns a name of the item that is unique in the repository.
 func (i Item) Key() string { return string(i.Run) + "/" + i.ID }
 
-// About returns the task that waits, empty for a question.
+// About returns the waiting task, or "" for a question.
 func (i Item) About() nexus.TaskID { return i.task }
 
-// Mark names an item and when it was asked: a task may wait more than once.
+// Mark identifies an item and its time: a task may wait more than once.
 func (i Item) Mark() string { return i.Key() + "@" + i.Asked.UTC().Format(time.RFC3339Nano) }
 
-// Request returns what an answer asks of the run, in the name of somebody.
+// Request returns the request for an answer, in somebody's name.
 func (i Item) Request(answer, by string) (nexus.Request, error) {
 	answer = strings.TrimSpace(answer)
 	refuse := func(format string, args ...any) (nexus.Request, error) {
@@ -92,7 +92,7 @@ func (i Item) Request(answer, by string) (nexus.Request, error) {
 	}
 }
 
-// AnswerHint says in a sentence what may be answered.
+// AnswerHint returns a sentence about the possible answers.
 func (i Item) AnswerHint() string {
 	switch {
 	case len(i.Choices) == 0:
@@ -104,10 +104,12 @@ func (i Item) AnswerHint() string {
 	}
 }
 
-// Inbox folds the events of a repository. The zero Inbox has seen none. It
-// belongs to the goroutine that folds the events.
+// Inbox folds the events of a repository. The zero Inbox is empty. It belongs to the
+// goroutine that folds the events.
 type Inbox struct {
-	Past func(nexus.RunID) iter.Seq2[nexus.Event, error] // reads a run again; nil keeps its events in memory; see [state.State.ReadPastFrom]
+	// reads a run's events again; nil: its events stay in memory; see
+	// [state.State.ReadPastFrom]
+	Past func(nexus.RunID) iter.Seq2[nexus.Event, error]
 
 	runs  []*run
 	index map[nexus.RunID]*run
@@ -115,8 +117,7 @@ type Inbox struct {
 
 type run struct{ *state.State }
 
-// Apply folds an event of any run. A run whose events do not fit together is
-// left out from then on.
+// Apply folds an event of any run. A run with inconsistent events is ignored from then on.
 func (b *Inbox) Apply(e nexus.Event) {
 	r, known := b.index[e.Run]
 	if !known {
@@ -139,9 +140,9 @@ func (b *Inbox) Apply(e nexus.Event) {
 	}
 }
 
-// Items returns what waits for a person, the oldest first: open questions, and
-// tasks that wait in runs in progress and in the latest run. What somebody has
-// answered no longer waits, even if its run must still be resumed.
+// Items returns the items that wait for a person, the oldest first: open questions, and tasks
+// that wait in runs in progress and in the latest run. An answered item no longer waits, even
+// if its run must still be resumed.
 func (b *Inbox) Items() []Item {
 	var all []Item
 	for n, r := range b.runs {
@@ -150,7 +151,7 @@ func (b *Inbox) Items() []Item {
 	return oldest(all)
 }
 
-// Earlier orders what waits by when it was asked.
+// Earlier compares items by the time of their question.
 func Earlier(x, y Item) int { return x.Asked.Compare(y.Asked) }
 
 func oldest(all []Item) []Item {
@@ -158,9 +159,9 @@ func oldest(all []Item) []Item {
 	return all
 }
 
-// Waiting returns what waits for a person in a run, the oldest first. Latest says
-// that no run of its repository began later: of one that is over and not the
-// latest, only questions wait that can be answered without taking it up.
+// Waiting returns a run's items that wait for a person, the oldest first. Latest means that
+// no run of its repository began later: an ended run that is not the latest only has
+// questions that can be answered without resuming it.
 func Waiting(s *state.State, latest bool) []Item { return oldest((&run{s}).waiting(latest)) }
 
 func (r *run) waiting(latest bool) []Item {
@@ -171,9 +172,8 @@ func (r *run) waiting(latest bool) []Item {
 	return all
 }
 
-// questions returns the open questions. Of a run that is over and not the
-// latest, those of tasks are left with the tasks. An interview that was put off
-// waits as long as it takes.
+// questions returns the open questions. In an ended run that is not the latest, the questions
+// of tasks are omitted together with the tasks. A postponed interview waits forever.
 func (r *run) questions(latest bool) []Item {
 	var all []Item
 	for _, q := range r.OpenQuestions() {
@@ -195,8 +195,8 @@ func (r *run) questions(latest bool) []Item {
 	return all
 }
 
-// offers returns what can be picked as the answer to a question of an interview:
-// its choices, by number as their words may mean something else, and the commands.
+// offers returns the suggested answers to an interview question: its choices, by number
+// because their texts may have another meaning, and the commands.
 func (r *run) offers(id string) (all []Offer) {
 	q := r.Interview.Open()
 	if q == nil || r.Interview.Waits() != id {
@@ -211,14 +211,13 @@ func (r *run) offers(id string) (all []Offer) {
 	return all
 }
 
-// PublishConsent is a yes to publishing what landed.
+// PublishConsent is a yes to the publication of landed commits.
 type PublishConsent struct {
 	Run nexus.RunID
-	Seq int64 // of the request
+	Seq int64 // sequence number of the request
 }
 
-// PublishConsents returns the answers to whether what landed may be published that no
-// conductor has taken yet.
+// PublishConsents returns the answers about publication that no conductor has received yet.
 func (b *Inbox) PublishConsents() []PublishConsent {
 	var all []PublishConsent
 	for _, r := range b.runs {
@@ -247,7 +246,7 @@ func (r *run) tasks() []Item {
 	return all
 }
 
-// reason returns the trigger of a task that was left.
+// reason returns the trigger of a parked task.
 func reason(t *state.Task) string {
 	a := t.Current()
 	switch {
@@ -262,14 +261,13 @@ func reason(t *state.Task) string {
 	}
 }
 
-// asks reports whether a task was left because it waits for an answer: that is
-// what is shown then.
+// asks reports whether a task was parked because it waits for an answer. The question is
+// shown then instead.
 func (r *run) asks(t *state.Task) bool {
 	return slices.ContainsFunc(r.OpenQuestions(), func(q *state.Question) bool { return r.AskingTask(q) == t })
 }
 
-// answers returns the answer to a question that waits to be settled, nil where
-// there is none.
+// answers returns the unsettled answer to a question, or nil if there is none.
 func (r *run) answers(q *state.Question) *state.Request {
 	for i, x := range r.Requests {
 		if x.Verb == nexus.VerbAnswer && (x.ID == q.ID || x.ID == q.Mark && q.Mark != "") {
@@ -279,8 +277,7 @@ func (r *run) answers(q *state.Question) *state.Request {
 	return nil
 }
 
-// steered returns the request about a task that was left which waits to be
-// settled, nil where there is none.
+// steered returns the unsettled request about a parked task, or nil if there is none.
 func (r *run) steered(id nexus.TaskID) *state.Request {
 	for i, x := range r.Requests {
 		if (x.Verb == nexus.VerbRetry || x.Verb == nexus.VerbSkip) && x.Task == id {
@@ -290,8 +287,8 @@ func (r *run) steered(id nexus.TaskID) *state.Request {
 	return nil
 }
 
-// Find returns what waits by that name, or an error that says that somebody
-// was faster, that its time is over, or that there never was such a thing.
+// Find returns the waiting item with that name, or an error that says whether it was already
+// answered, has expired, or never existed.
 func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 	for _, i := range b.Items() {
 		if i.Run == id && i.ID == name {
@@ -324,13 +321,13 @@ func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 	}
 }
 
-// LateError says that something does not wait for an answer any more.
+// LateError is the error for an item that no longer waits for an answer.
 type LateError struct {
-	By   string // who answered; empty where it continued by itself, "fallback" where nobody did in time
+	By   string // author of the answer; empty if it continued by itself, "fallback" if there was no answer in time
 	Text string
 }
 
-// Error says it to whoever was too late.
+// Error returns the message for the late person.
 func (e *LateError) Error() string {
 	text := strings.ReplaceAll(sanitize.Show(e.Text), "\n", " ")
 	switch e.By {
@@ -343,7 +340,7 @@ func (e *LateError) Error() string {
 	}
 }
 
-// IsLate reports whether an error says that an answer came too late.
+// IsLate reports whether an error means that an answer came too late.
 func IsLate(err error) bool {
 	_, late := errors.AsType[*LateError](err)
 	return late

@@ -2,42 +2,44 @@ package humaninput
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// The triggers of questions: the work that asked waits for the answer.
+// Triggers of questions: the asking work waits for the answer.
 const (
 	AmbiguityTrigger = "ambiguity" // an agent has a question
 	InterviewTrigger = "interview" // the interviewer has a question about the goal
 	SecurityTrigger  = "security"  // a command needs permission
-	GroundTrigger    = "ground"    // a gate cannot judge where runs work
-	PublishTrigger   = "publish"   // what landed needs permission to leave the private clone
+	GroundTrigger    = "ground"    // a gate cannot judge in the place where runs work
+	PublishTrigger   = "publish"   // the landed commits need permission to be published from the private clone
 
-	PlanTrigger = nexus.PlanTrigger // the plan needs consent before anything of it starts
+	PlanTrigger = nexus.PlanTrigger // the plan needs approval before any of it starts
 )
 
-// The triggers of tasks that did not land: other work does not wait for these.
+// Triggers of tasks that did not land: other work does not wait for these.
 const (
-	ConflictTrigger = "conflict" // it does not merge with what landed
+	ConflictTrigger = "conflict" // it does not merge with the landed commits
 	CostTrigger     = "cost"     // its budget is used up
 	RetriesTrigger  = "retries"  // all allowed attempts failed
 	ReviewTrigger   = "review"   // a person must decide or answer something
 )
 
-// Severity says how much depends on an answer.
+// Severity is how much depends on an answer.
 type Severity string
 
-// The severities.
+// Values of Severity.
 const (
-	Green  Severity = "green"  // the work continues with the fallback that the asker named
-	Yellow Severity = "yellow" // the task is left, and the rest continues
-	Red    Severity = "red"    // nothing is done without an answer: security, money, conflicts, publishing, and unknown triggers
+	Green  Severity = "green"  // the work continues with the fallback of the asking agent
+	Yellow Severity = "yellow" // the task is parked, and the rest continues
+	// nothing happens without an answer: security, money, conflicts, publishing, and unknown
+	// triggers
+	Red Severity = "red"
 )
 
-// Default says what happens if nobody answers.
+// Default is the action if nobody answers.
 type Default string
 
-// What can happen. The zero Fall is none of these.
+// The zero Default is none of these.
 const (
-	FallContinue Default = "continue" // the work continues with the fallback that the asker named
-	FallSkip     Default = "skip"     // the task stays as it is, and the others continue
+	FallContinue Default = "continue" // the work continues with the fallback of the asking agent
+	FallSkip     Default = "skip"     // the task stays parked, and the others continue
 	FallAbort    Default = "abort"    // it is not done: the task is parked, or nothing is published
 )
 
@@ -46,7 +48,7 @@ type Trigger struct {
 	Name     string
 	Severity Severity
 	Fall     Default
-	Choices  []string // the only answers; none: any text
+	Choices  []string // the only possible answers; none: any text
 	Doc      string   // why a person is asked, and what happens without an answer
 }
 
@@ -82,9 +84,8 @@ func Triggers() []Trigger {
 	}
 }
 
-// FindTrigger returns the trigger of that name. The empty one is that of questions
-// from before there were any, which agents asked; one that is unknown is
-// red, and wants a yes or a no.
+// FindTrigger returns the trigger with that name. The empty name belongs to agents' questions
+// from before triggers existed. An unknown trigger is red, and needs a yes or a no.
 func FindTrigger(name string) Trigger {
 	if name == "" {
 		name = AmbiguityTrigger
@@ -97,13 +98,12 @@ func FindTrigger(name string) Trigger {
 	return Trigger{name, Red, FallAbort, []string{"yes", "no"}, "unknown trigger; nothing is done"}
 }
 
-// StaysOpen reports whether a question of that trigger stays open when nobody
-// answers it in time: only a person can say yes or no to it.
+// StaysOpen reports whether a question with that trigger stays open after its deadline: only
+// a person can answer it with yes or no.
 func StaysOpen(name string) bool { return FindTrigger(name).Fall == FallAbort }
 
-// FallbackOf returns what a question that nobody answered is answered with: its
-// own fallback where that is green, and never a yes elsewhere, whatever
-// whoever asked proposed.
+// FallbackOf returns the default answer of a question: its own fallback if its severity is
+// green, and otherwise never a yes, whatever the asking agent proposed.
 func FallbackOf(q nexus.QuestionAsked) string {
 	if FindTrigger(q.Trigger).Fall != FallContinue {
 		return nexus.Unapproved

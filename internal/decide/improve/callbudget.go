@@ -7,7 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// applyCallBudget folds a call of a model that is asked what there is to do: its worst case is set aside before it.
+// applyCallBudget applies a call of a model that searches for work: its worst case is
+// reserved before it.
 func (l *Loop) applyCallBudget(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
@@ -24,8 +25,8 @@ func (l *Loop) applyCallBudget(f nexus.Fact) {
 	}
 }
 
-// Unsettled returns the facts that settle the calls that a dead process left: nobody knows what they cost,
-// so that they count at their worst.
+// Unsettled returns the facts that settle the calls of a process that died: their cost is
+// unknown, so they count at their worst case.
 func (l *Loop) Unsettled() []nexus.Fact {
 	var all []nexus.Fact
 	for _, id := range slices.Sorted(maps.Keys(l.calls)) {

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// findingBlock is why a finding is not taken up, and until what changes.
+// findingBlock is the reason why a finding is skipped, and the condition that ends the block.
 type findingBlock struct {
 	rule  Rule
 	why   string
-	mark  string    // it is free again once its files are others; empty: that frees nothing
-	until time.Time // zero: time frees nothing
+	mark  string    // fingerprint whose change ends the block; empty: only time ends it
+	until time.Time // zero: no time limit
 	fails int
 
-	suspect *Item // findCommit it nothing came for a reason outside the work, and nothing was worked on since
+	suspect *Item // the item that produced nothing for an outside reason, with no work done since
 }
 
-// suspect puts off a finding of whose work nothing came for a reason outside it, so that
-// another one is tried first. What waits for the money of another day is as good as any.
+// suspect delays a finding whose work failed for an outside reason, so that another one is
+// tried first. A finding that waits for the budget of another day is not delayed.
 func (l *Loop) suspect(i *Item, at time.Time) {
 	i.Rule = Unworked
 	if !l.again.IsZero() {
@@ -32,7 +32,8 @@ func (l *Loop) suspect(i *Item, at time.Time) {
 	l.bars[i.Wanted.Finding] = b
 }
 
-// recordWorkPossible counts that work can be done: that nothing came of other findings was theirs.
+// recordWorkPossible records that work is possible: failures of other findings were their
+// own.
 func (l *Loop) recordWorkPossible(done *Item, at time.Time) {
 	l.Unable, l.again = 0, time.Time{}
 	for finding, b := range l.bars {
@@ -42,7 +43,7 @@ func (l *Loop) recordWorkPossible(done *Item, at time.Time) {
 	}
 }
 
-// fail counts that work on a finding came to nothing.
+// fail counts a failure of the work on a finding.
 func (l *Loop) fail(i *Item, at time.Time) {
 	b := l.bars[i.Wanted.Finding]
 	if b.mark != i.Wanted.Mark {

@@ -8,13 +8,15 @@ import (
 	"time"
 )
 
-// Hours are hours of a week, in whatever zone the time has that they are asked about.
-// The zero Hours are none.
+// Hours are hours of a week, in the time zone of the time that is compared. The zero Hours
+// are empty.
 type Hours struct{ all []span }
 
-// span begins on some days and ends on the same, or on the one after.
+// span starts on some days and ends on the same or the next day.
 type span struct {
-	from, to int // minutes since midnight; to is above from, and above a day's where it ends on the next
+	// minutes since midnight; to is greater than from, and greater than a day's minutes if it
+	// ends on the next day
+	from, to int
 	days     [7]bool
 }
 
@@ -22,8 +24,8 @@ const dayMinutes = 24 * 60
 
 var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} //nolint:gochecknoglobals // never written
 
-// ParseHours reads hours such as "09:00-18:00 Mon-Fri; 22:00-06:00 Sat,Sun". Without days
-// they are those of every day; hours that end before they begin end on the next day.
+// ParseHours parses hours such as "09:00-18:00 Mon-Fri; 22:00-06:00 Sat,Sun". Without days
+// they apply to every day; hours that end before they start end on the next day.
 func ParseHours(text string) (Hours, error) {
 	var h Hours
 	if strings.TrimSpace(text) == "" {
@@ -66,7 +68,7 @@ func ParseHours(text string) (Hours, error) {
 	return h, nil
 }
 
-// minutes reads a time of the day.
+// minutes parses a time of day.
 func minutes(text string) (int, error) {
 	hour, minute, ok := strings.Cut(text, ":")
 	h, err := strconv.Atoi(hour)
@@ -78,7 +80,7 @@ func minutes(text string) (int, error) {
 	return n, nil
 }
 
-// parseDays reads days such as Mon-Fri,Sun.
+// parseDays parses days such as Mon-Fri,Sun.
 func parseDays(text string) (days [7]bool, err error) {
 	for part := range strings.SplitSeq(strings.ToLower(text), ",") {
 		first, last, ranged := strings.Cut(part, "-")
@@ -99,7 +101,7 @@ func parseDays(text string) (days [7]bool, err error) {
 	return days, nil
 }
 
-// End reports whether a time is within the hours, and when they are over.
+// End reports whether a time is within the hours, and when they end.
 func (h Hours) End(now time.Time) (time.Time, bool) {
 	end := now
 	for range 8 * (len(h.all) + 1) {
@@ -109,14 +111,14 @@ func (h Hours) End(now time.Time) (time.Time, bool) {
 		}
 		end = next
 		if end.Sub(now) > 8*24*time.Hour {
-			break // all of the week: nobody will ever see its end
+			break // the whole week: they never end
 		}
 	}
 	return end, end.After(now)
 }
 
-// within returns when the hours end that a time is within. The clock of its zone may be
-// set forward and back meanwhile.
+// within returns the end of the hours that contain a time. The zone's clock may change in
+// between.
 func (h Hours) within(at time.Time) (time.Time, bool) {
 	var end time.Time
 	for _, s := range h.all {
@@ -134,7 +136,8 @@ func (h Hours) within(at time.Time) (time.Time, bool) {
 	return end, !end.IsZero()
 }
 
-// clock returns when the clocks of a day's zone show so many minutes since its midnight.
+// clock returns the time at which the clocks of a day's zone show the given minutes since
+// midnight.
 func clock(day time.Time, minutes int) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day()+minutes/dayMinutes, minutes/60%24, minutes%60, 0, 0, day.Location())
 }

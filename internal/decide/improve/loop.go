@@ -1,10 +1,9 @@
-// Package improve says what a loop does next that finds work in a repository, does it,
-// lands it, and looks whether that made anything worse: look, take something up, land,
-// take a landing back, rest, or end.
+// Package improve decides the next step of a loop that finds work in a repository, does it,
+// lands it, and checks whether the landing made anything worse: search, start an item, land,
+// revert a landing, rest, or end.
 //
-// A [Loop] is folded from the facts of its run, so that a process that died is followed
-// by one that does nothing twice. It is modest, and never fights people; see
-// docs/improve.md.
+// A [Loop] is folded from the facts of its run, so that a new process after a crash repeats
+// nothing. It limits itself, and never competes with people; see docs/improve.md.
 package improve
 
 import (
@@ -17,78 +16,79 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Stage is where a piece of work is.
+// Stage is the stage of an item.
 type Stage string
 
-// The stages, in order.
+// Stages, in order.
 const (
 	Working   Stage = "working"
 	Worked    Stage = "worked" // it may land
 	Offered   Stage = "landing"
 	Landed    Stage = "landed"
-	Watched   Stage = "watched" // it is looked whether the landing made anything worse
+	Watched   Stage = "watched" // the effect of the landing is being checked
 	Weighed   Stage = "weighed"
 	Reverting Stage = "reverting"
 	Over      Stage = "over"
 )
 
-// Rule is why a finding is not taken up, or a result does not land.
+// Rule is the reason why a finding is skipped or a result does not land.
 type Rule string
 
-// The rules.
+// Values of Rule.
 const (
 	TooLarge     Rule = "too large"
 	Public       Rule = "public names"
 	Dependencies Rule = "dependencies"
-	Again        Rule = "touched before" // the same lines changed for the same reason not long ago
+	Again        Rule = "touched before" // the same lines changed recently for the same reason
 	Yielded      Rule = "yielded"        // people changed the same files meanwhile
-	Fixed        Rule = "fixed"          // its check passes: somebody else did it
-	Unlanded     Rule = "not landed"     // it could not be merged, or what it was merged with is red
+	Fixed        Rule = "fixed"          // its check passes: it was already fixed
+	Unlanded     Rule = "not landed"     // it could not be merged, or the merged tree fails
 	StoppedEarly Rule = "stopped"
 	Failed       Rule = "failed"
-	Unworked     Rule = "not worked on" // nothing came of it for a reason outside the work
-	Worse        Rule = "made worse"    // its landing was taken back
-	RejectedBy   Rule = "rejected"      // a person threw the result away
+	Unworked     Rule = "not worked on" // its work failed for an outside reason
+	Worse        Rule = "made worse"    // its landing was reverted
+	RejectedBy   Rule = "rejected"      // a person rejected the result
 	WaitsFor     Rule = "waits"         // a result of it waits for a person
-	ThemesOpen   Rule = "branches"      // as many branches as may be open wait for a person
-	Behind       Rule = "behind"        // the branch that it would be done on cannot get the newest commits of the target
+	ThemesOpen   Rule = "branches"      // the maximum number of branches waits for a person
+	// the branch for the work cannot be updated with the newest commits of the target
+	Behind Rule = "behind"
 )
 
-// Result is how a piece of work ended.
+// Result is the result of an item.
 type Result string
 
-// The results.
+// Values of Result.
 const (
 	DoneLanded   Result = "landed"
 	DoneReverted Result = "reverted"
-	DoneKept     Result = "kept" // its branch is there
+	DoneKept     Result = "kept" // its branch exists
 	DoneFailed   Result = "failed"
 )
 
-// Item is a piece of work: a run of its own.
+// Item is a piece of work, which is a run of its own.
 type Item struct {
 	ID       nexus.RunID      `json:"id"`
 	Wanted   nexus.Wanted     `json:"wanted"`
 	Cycle    int              `json:"cycle"`
 	Stage    Stage            `json:"stage"`
-	Base     string           `json:"base"` // branch that the work starts from
+	Base     string           `json:"base"` // branch on which the work starts
 	Reserved nexus.Money      `json:"reserved"`
 	Work     nexus.ItemWorked `json:"work"`
 
-	Target string           `json:"target,omitzero"` // branch that it landed on
+	Target string           `json:"target,omitzero"` // branch on which it landed
 	Before string           `json:"before,omitzero"`
-	Commit string           `json:"commit,omitzero"` // that landed
+	Commit string           `json:"commit,omitzero"` // the landed commit
 	Worse  []nexus.Worsened `json:"worse,omitempty"`
 
 	Result   Result    `json:"result,omitzero"`
 	Rule     Rule      `json:"rule,omitzero"`
 	Why      string    `json:"why,omitzero"`
-	Reverted string    `json:"reverted,omitzero"` // commit that took it back
-	Waits    bool      `json:"waits,omitzero"`    // for a person
+	Reverted string    `json:"reverted,omitzero"` // commit that reverted it
+	Waits    bool      `json:"waits,omitzero"`    // it waits for a person
 	Ended    time.Time `json:"ended,omitzero"`
 }
 
-// Branch returns the branch that has the result, empty where there is none.
+// Branch returns the branch with the result, or "".
 func (i *Item) Branch() string {
 	if i.Result == DoneLanded {
 		return i.Target
@@ -96,7 +96,7 @@ func (i *Item) Branch() string {
 	return i.Work.Branch
 }
 
-// Totals count what a loop did.
+// Totals count a loop's work.
 type Totals struct {
 	Taken    int `json:"taken"`
 	Landed   int `json:"landed"`
@@ -105,39 +105,39 @@ type Totals struct {
 	Failed   int `json:"failed"`
 }
 
-// Loop is what is true of a loop. The zero Loop has not begun; what earlier loops of the
-// same repository did is folded into it first.
+// Loop is the state of a loop. The zero Loop has not begun; earlier loops of the same
+// repository are folded into it first.
 type Loop struct {
 	Run    nexus.RunID
 	Target string // branch
 	Rules  nexus.ImproveRules
 	Cycle  int
-	Items  []*Item // under way, waiting for a person, and the last of the others
+	Items  []*Item // in progress, waiting for a person, and the last of the others
 	Spent  nexus.Money
 	Totals Totals
-	Looked *nexus.CycleLooked // findCommit the last cycle; nil before and while it is looked
-	Left   []nexus.LeftOut    // what that found and nobody takes up
-	Rest   nexus.LoopRested   // the last; zero once the loop goes on
+	Looked *nexus.CycleLooked // of the last cycle; nil before it and during a search
+	Left   []nexus.LeftOut    // findings that the search skipped
+	Rest   nexus.LoopRested   // the last rest; zero when it is over
 	Idle   int                // cycles in a row without work
-	Fails  int                // cycles in a row in which nobody could look
-	Unable int                // pieces of work in a row of which nothing came for a reason outside the work
-	Drain  string             // why nothing is begun any more; empty: it is
-	Pulls  []*Pull            // findCommit branches that wait for a person
-	Status nexus.RunStatus    // how it ended; empty: it did not
-	Why    string             // it ended, or why the last cycle or the last work failed
+	Fails  int                // cycles in a row whose search failed
+	Unable int                // items in a row that failed for an outside reason
+	Drain  string             // why nothing is started any more; empty: work continues
+	Pulls  []*Pull            // of branches that wait for a person
+	Status nexus.RunStatus    // final status; empty: not ended
+	Why    string             // why it ended, or why the last cycle or item failed
 
-	pulling  *nexus.PullSought      // that nothing came of yet
-	heads    map[string]string      // commits that branches of themes are at, by their names
-	closed   map[string]int         // branches that are people's now, by the first branch of the theme
-	refused  map[string]bool        // branches whose pull request people closed and did not merge
-	calls    map[string]nexus.Money // findCommit models that were asked what there is to do, and did not answer yet: their worst case
-	again    time.Time              // from when on work may be done; zero: nobody knows
-	asked    nexus.Money            // that such calls of this cycle cost
-	sought   map[string]*pushIntent // by their branch, what was to be pushed and of which nobody knows whether it was
+	pulling  *nexus.PullSought      // without a result so far
+	heads    map[string]string      // commits of the branches of themes, by branch
+	closed   map[string]int         // branches that now belong to people, by the first branch of the theme
+	refused  map[string]bool        // branches whose pull request people closed without merging
+	calls    map[string]nexus.Money // worst cases of unfinished calls of models that search for work
+	again    time.Time              // when work may be possible again; zero: unknown
+	asked    nexus.Money            // cost of such calls in this cycle
+	sought   map[string]*pushIntent // by branch, pushes whose result is unknown
 	past     map[int]bool           // pull requests that people ended
 	looking  bool
-	chosen   bool // what to take of Looked was decided
-	took     int  // in this cycle
+	chosen   bool // the selection from Looked was made
+	took     int  // items started in this cycle
 	begun    bool
 	touched  map[string]time.Time
 	bars     map[string]findingBlock
@@ -152,18 +152,18 @@ type request struct {
 	by   string
 }
 
-// Bounds that nobody sets.
+// Fixed limits.
 const (
-	// Week is how long the same line is not touched again for the same reason.
+	// Week is the time for which the same line is not changed again for the same reason.
 	Week = 7 * 24 * time.Hour
 
-	keptItems = 200 // that are over and wait for nobody
-	tries     = 2   // before something waits for new facts
-	often     = 50  // cycles after which it is looked what time has freed
-	mostFails = 5   // cycles in a row in which nobody could look or work, before the loop ends
+	keptItems = 200 // ended items that are kept, except waiting ones
+	tries     = 2   // failures before a finding waits for new facts
+	often     = 50  // cycles after which expired blocks are removed
+	mostFails = 5   // cycles in a row without a successful search or work, before the loop ends
 )
 
-// Item returns the item with a name; nil where there is none.
+// Item returns the item with a name, or nil if there is none.
 func (l *Loop) Item(id nexus.RunID) *Item {
 	for _, i := range slices.Backward(l.Items) {
 		if i.ID == id {
@@ -182,7 +182,7 @@ func (l *Loop) Owns(run nexus.RunID) bool {
 	return at > 0 && slices.Contains(l.loops, run[:at])
 }
 
-// owns reports whether an item is this loop's, and not one of an earlier loop.
+// owns reports whether an item belongs to this loop and not to an earlier one.
 func (l *Loop) owns(i *Item) bool { return strings.HasPrefix(string(i.ID), string(l.Run)+"-") }
 
 // Waiting returns the results that wait for a person, in order.
@@ -207,7 +207,7 @@ func (l *Loop) themes() []string {
 	return all
 }
 
-// Apply folds an event of a loop. Events of other runs change nothing.
+// Apply applies an event of a loop. It ignores events of other runs.
 func (l *Loop) Apply(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted:
@@ -219,7 +219,7 @@ func (l *Loop) Apply(e nexus.Event) {
 	case nexus.PullSought, nexus.PullTold, nexus.PullFailed, nexus.PullClosed:
 		l.applyPull(f)
 	case nexus.CycleStarted:
-		for _, p := range l.Pulls { // what could not be pushed is tried again
+		for _, p := range l.Pulls { // failed pushes are tried again
 			p.failed = ""
 		}
 		l.asked = 0
@@ -230,7 +230,7 @@ func (l *Loop) Apply(e nexus.Event) {
 		l.applyCallBudget(f)
 	case nexus.CycleLooked:
 		l.looking, l.Looked, l.Left, l.Fails, l.Why = false, &f, nil, 0, ""
-		l.Spent += max(f.Spent-l.asked, 0) // the calls were told before
+		l.Spent += max(f.Spent-l.asked, 0) // the calls were counted before
 	case nexus.CycleFailed:
 		l.looking, l.Looked, l.Why, l.chosen = false, nil, f.Why, true
 		l.Fails++
@@ -251,15 +251,14 @@ func (l *Loop) Apply(e nexus.Event) {
 	}
 }
 
-// begin begins another loop. What waits for a person, and what is not to be done again,
-// stays.
+// begin starts another loop. Waiting results and blocks are kept.
 func (l *Loop) begin(run nexus.RunID, target string) {
 	old := *l
 	*l = Loop{
 		Run: run, Target: target, touched: old.touched, bars: old.bars, loops: append(old.loops, run), begun: true,
 		Pulls: old.Pulls, heads: old.heads, closed: old.closed, refused: old.refused, sought: old.sought, past: old.past,
 	}
-	for finding, b := range l.bars { // who begins another loop may have mended what kept it from work
+	for finding, b := range l.bars { // the person who starts another loop may have fixed the outside reason
 		if b.suspect != nil {
 			b.until = b.suspect.Ended
 			l.bars[finding] = b
@@ -294,7 +293,7 @@ func (l *Loop) applyTaken(f nexus.ItemTaken) {
 	l.chosen, l.Idle = true, 0
 }
 
-// applyItem folds what becomes of an item.
+// applyItem applies a fact about an item.
 func (l *Loop) applyItem(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.ItemWorked:
@@ -375,7 +374,7 @@ func (l *Loop) applyKept(f nexus.ItemKept, at time.Time) {
 	l.prune()
 }
 
-// touch keeps which lines a result touched, and for which reason.
+// touch records the lines that a result changed, and the reason.
 func (l *Loop) touch(i *Item, at time.Time) {
 	for _, mark := range i.Work.Change.Touched {
 		l.touched[mark] = at
@@ -397,7 +396,7 @@ func (l *Loop) weighed(f nexus.LandingWeighed, at time.Time) {
 	l.landed(i, at)
 }
 
-// landed ends an item whose landing stays.
+// landed ends an item whose landing is kept.
 func (l *Loop) landed(i *Item, at time.Time) {
 	i.Stage, i.Result, i.Ended = Over, DoneLanded, at
 	i.Waits = i.Target != l.Target
@@ -442,7 +441,7 @@ func (l *Loop) settled(f nexus.ResultSettled) {
 	}
 }
 
-// prune forgets items that are over and wait for nobody, but for the last ones.
+// prune removes ended items that do not wait for a person, except the last ones.
 func (l *Loop) prune() {
 	over := 0
 	for _, i := range l.Items {
@@ -462,7 +461,7 @@ func (l *Loop) prune() {
 	})
 }
 
-// forget forgets what time has freed.
+// forget removes expired blocks.
 func (l *Loop) forget(now time.Time) {
 	maps.DeleteFunc(l.touched, func(_ string, last time.Time) bool { return now.Sub(last) >= Week })
 	maps.DeleteFunc(l.bars, func(_ string, b findingBlock) bool {
@@ -470,7 +469,7 @@ func (l *Loop) forget(now time.Time) {
 	})
 }
 
-// Clone returns a copy that shares nothing that changes.
+// Clone returns a copy that shares no mutable data.
 func (l *Loop) Clone() *Loop {
 	c := *l
 	c.Items = make([]*Item, len(l.Items))
@@ -487,7 +486,7 @@ func (l *Loop) Clone() *Loop {
 	c.closed, c.sought, c.past, c.calls = maps.Clone(l.closed), maps.Clone(l.sought), maps.Clone(l.past), nil
 	c.loops, c.requests = slices.Clone(l.loops), slices.Clone(l.requests)
 	c.touched, c.bars = nil, nil
-	if l.looking { // who looks leaves out what is barred
+	if l.looking { // the search skips blocked findings
 		c.touched, c.bars = maps.Clone(l.touched), maps.Clone(l.bars)
 	}
 	return &c

@@ -9,16 +9,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// DecisionInputs is what a decision is made from besides the loop.
+// DecisionInputs is the input of a decision besides the loop.
 type DecisionInputs struct {
-	Now   time.Time                       // in the zone of people
-	Quiet Hours                           // in which nothing is begun and nothing lands
-	Due   func(after time.Time) time.Time // when the schedule begins a cycle; nil: there is none
+	Now   time.Time                       // in people's time zone
+	Quiet Hours                           // hours in which nothing starts or lands
+	Due   func(after time.Time) time.Time // next start of a cycle by the schedule; nil: there is none
 	Woken string                          // why a rest ends early; empty: it does not
 }
 
-// Next returns what follows, as facts to be recorded before anybody acts on them; nothing
-// where the loop waits.
+// Next returns the next step as facts, which must be recorded before the step is done. It
+// returns nothing while the loop waits.
 func (l *Loop) Next(w DecisionInputs) []nexus.Fact {
 	if l.Status != "" || !l.begun {
 		return nil
@@ -46,7 +46,7 @@ func (l *Loop) Next(w DecisionInputs) []nexus.Fact {
 	return l.startCycleOrRest(w)
 }
 
-// Wake returns when to decide again though nothing happened; zero for never.
+// Wake returns the time of the next decision if nothing happens, or zero for never.
 func (l *Loop) Wake(w DecisionInputs) time.Time {
 	var at time.Time
 	soon := func(t time.Time) {
@@ -62,7 +62,7 @@ func (l *Loop) Wake(w DecisionInputs) time.Time {
 	return at
 }
 
-// answer grants a request, or refuses it.
+// answer settles a request.
 func (l *Loop) answer() []nexus.Fact {
 	var all []nexus.Fact
 	for _, r := range l.requests {
@@ -79,8 +79,8 @@ func (l *Loop) answer() []nexus.Fact {
 	return all
 }
 
-// advanceItems takes items that were worked on further: one at a time lands, and what it made
-// worse is taken back before the next one.
+// advanceItems continues with items whose work has ended: one at a time lands, and a landing
+// that made something worse is reverted before the next one.
 func (l *Loop) advanceItems(w DecisionInputs) []nexus.Fact {
 	_, quiet := w.Quiet.End(w.Now)
 	for _, i := range l.Items {
@@ -108,8 +108,8 @@ func (l *Loop) advanceItems(w DecisionInputs) []nexus.Fact {
 	return nil
 }
 
-// Base returns the branch from which work on what a strategy finds begins: that of its theme while results wait there,
-// so that one builds on the other, and else the target.
+// Base returns the branch on which work on a strategy's findings starts: the branch of its
+// theme while results wait there, so that they build on each other, or else the target.
 func (l *Loop) Base(strategy string) string {
 	if theme := l.theme(strategy); !l.Rules.Direct && slices.Contains(l.themes(), theme) {
 		return theme
@@ -117,7 +117,7 @@ func (l *Loop) Base(strategy string) string {
 	return l.Target
 }
 
-// landsOn returns the branch that a result lands on.
+// landsOn returns the branch on which a result lands.
 func (l *Loop) landsOn(i *Item) string {
 	if l.Rules.Direct {
 		return l.Target
@@ -125,7 +125,7 @@ func (l *Loop) landsOn(i *Item) string {
 	return l.theme(i.Wanted.Strategy)
 }
 
-// worse says what a landing made worse.
+// worse describes the findings that a landing made worse.
 func worse(all []nexus.Worsened) string {
 	var parts []string
 	for n, w := range all {
@@ -142,7 +142,7 @@ func worse(all []nexus.Worsened) string {
 	return strings.Join(parts, ", ")
 }
 
-// active returns how many items are under way.
+// active returns the number of items in progress.
 func (l *Loop) active() int {
 	n := 0
 	for _, i := range l.Items {
@@ -153,7 +153,7 @@ func (l *Loop) active() int {
 	return n
 }
 
-// money returns what may still be spent or set aside; negative where there is no bound.
+// money returns the money that may still be spent or reserved; negative if there is no limit.
 func (l *Loop) money() nexus.Money {
 	if l.Rules.Budget <= 0 {
 		return -1
@@ -174,10 +174,10 @@ func (l *Loop) money() nexus.Money {
 	return max(left, 0)
 }
 
-// Money returns what may still be spent or set aside; negative where there is no bound.
+// Money returns the money that may still be spent or reserved; negative if there is no limit.
 func (l *Loop) Money() nexus.Money { return l.money() }
 
-// reserve returns what is set aside for another item; 0 where that would not get far.
+// reserve returns the amount to reserve for another item, or 0 if it would be too little.
 func (l *Loop) reserve(left nexus.Money) nexus.Money {
 	if left < 0 || left >= l.Rules.Item {
 		return l.Rules.Item
@@ -191,13 +191,13 @@ func (l *Loop) reserve(left nexus.Money) nexus.Money {
 // isOutOfMoney reports whether there is no money for another item.
 func (l *Loop) isOutOfMoney() bool { return l.reserve(l.money()) == 0 }
 
-// full reports whether as many results wait for a person as may.
+// full reports whether the maximum number of results waits for a person.
 func (l *Loop) full() bool { return l.Rules.Waiting > 0 && len(l.Waiting()) >= l.Rules.Waiting }
 
-// Full reports whether a cycle need not look, as nothing could be taken up.
+// Full reports whether a cycle needs no search because nothing could be started.
 func (l *Loop) Full() bool { return l.full() }
 
-// end ends the loop, where something says so and nothing is under way.
+// end ends the loop if there is a reason and nothing is in progress.
 func (l *Loop) end(w DecisionInputs) []nexus.Fact {
 	ended := func(to nexus.RunStatus, why string) []nexus.Fact {
 		return []nexus.Fact{nexus.RunEnded{Status: to, Why: why}}
@@ -253,10 +253,10 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// choose takes up what the last cycle found.
+// choose starts work on findings of the last cycle.
 func (l *Loop) choose(w DecisionInputs) []nexus.Fact {
 	if _, quiet := w.Quiet.End(w.Now); quiet {
-		return nil // by then the tip may be another: the next cycle looks again
+		return nil // by then the tip may have changed: the next cycle searches again
 	}
 	var all []nexus.Fact
 	left := l.money()
@@ -274,8 +274,8 @@ func (l *Loop) choose(w DecisionInputs) []nexus.Fact {
 	return all
 }
 
-// pick returns what may be taken up of what the last cycle found: as much as may be worked
-// on at once, and never two things that are about the same file.
+// pick returns the findings of the last cycle to start: up to the number of parallel items,
+// and never two about the same file.
 func (l *Loop) pick(w DecisionInputs) []nexus.Wanted {
 	if l.Looked == nil {
 		return nil
@@ -308,7 +308,7 @@ func share(a, b []string) bool {
 	return slices.ContainsFunc(a, func(file string) bool { return slices.Contains(b, file) })
 }
 
-// startCycleOrRest begins the next cycle, or rests before it.
+// startCycleOrRest starts the next cycle, or rests before it.
 func (l *Loop) startCycleOrRest(w DecisionInputs) []nexus.Fact {
 	if end, quiet := w.Quiet.End(w.Now); quiet {
 		if l.Rest.Why == quietWhy && l.Rest.Until.Equal(end) {
@@ -340,17 +340,17 @@ func (l *Loop) startCycleOrRest(w DecisionInputs) []nexus.Fact {
 	return l.restUntilWork(w, "there is nothing to do")
 }
 
-// quietWhy is why a loop rests in quiet hours.
+// quietWhy is the reason for a rest in quiet hours.
 const quietWhy = "quiet hours"
 
-// unableWhy is why a loop rests or ends that cannot work on what it finds.
+// unableWhy starts the reason for the rest or end of a loop that cannot work on its findings.
 const unableWhy = "no work can be done now: "
 
-// unable reports whether nothing came of the last work for a reason outside it, which
-// other findings may meet, too.
+// unable reports whether the last work failed for an outside reason, which may affect other
+// findings too.
 func (l *Loop) unable() bool { return l.Unable > 0 }
 
-// restUntilWork rests until there may be something to do.
+// restUntilWork rests until there may be work.
 func (l *Loop) restUntilWork(w DecisionInputs, why string) []nexus.Fact {
 	f, from := nexus.LoopRested{Why: why, Idle: true}, w.Now
 	if l.unable() && l.again.After(from) {
@@ -362,7 +362,7 @@ func (l *Loop) restUntilWork(w DecisionInputs, why string) []nexus.Fact {
 	case from.After(w.Now):
 		f.Until = from
 	case l.Rules.Watch != "" && l.Fails == 0 && !l.full() && !l.unable():
-		// Until it is woken.
+		// until it is woken
 	default:
 		f.For = l.pause()
 		f.Until = w.Now.Add(f.For)
@@ -376,7 +376,7 @@ func (l *Loop) restUntilWork(w DecisionInputs, why string) []nexus.Fact {
 	return []nexus.Fact{f}
 }
 
-// pause returns how long the loop rests: the more cycles were without work, the longer.
+// pause returns the duration of a rest: it grows with the number of cycles without work.
 func (l *Loop) pause() time.Duration {
 	rest := l.Rules.Rest
 	for range min(max(l.Idle, l.Unable-1), 32) {

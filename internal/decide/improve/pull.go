@@ -12,16 +12,16 @@ import (
 // Pull is the pull request of a theme's branch.
 type Pull struct {
 	Branch string `json:"branch"`
-	Number int    `json:"number,omitzero"` // 0: there is none yet
+	Number int    `json:"number,omitzero"` // 0: not opened yet
 	Web    string `json:"web,omitzero"`
-	Commit string `json:"commit,omitzero"` // that the forge has of it
-	Why    string `json:"why,omitzero"`    // the forge is not up to date
+	Commit string `json:"commit,omitzero"` // commit on the forge
+	Why    string `json:"why,omitzero"`    // why the forge is not up to date
 
-	failed string        // commit that could not be pushed in this cycle
-	shown  []nexus.RunID // items that it says wait there
+	failed string        // commit whose push failed in this cycle
+	shown  []nexus.RunID // items that its text lists as waiting
 }
 
-// Pull returns the pull request of a branch that is open, or is to be opened; nil where there is none.
+// Pull returns the pull request of a branch that is open, or is to be opened, or nil.
 func (l *Loop) Pull(branch string) *Pull {
 	for _, p := range l.Pulls {
 		if p.Branch == branch {
@@ -31,8 +31,9 @@ func (l *Loop) Pull(branch string) *Pull {
 	return nil
 }
 
-// theme returns the branch that results of a strategy wait on from now on. One whose pull request
-// people closed or merged is theirs, as is one that they took over in another form and left; the next has a number.
+// theme returns the present branch for a strategy's results. A branch whose pull request
+// people closed or merged belongs to them, as does one that they merged in another form and
+// kept; the next branch has a number.
 func (l *Loop) theme(strategy string) string {
 	if n := l.closed[nexus.Theme+strategy]; n > 0 {
 		return fmt.Sprintf("%s%s-%d", nexus.Theme, strategy, n+1)
@@ -51,8 +52,9 @@ func (l *Loop) Owned(branch string) []*Item {
 	return all
 }
 
-// PullEndedFacts returns what follows from what people made of a pull request: it settles the results that it
-// showed. What landed on the branch later was never seen, and waits on.
+// PullEndedFacts returns the facts that follow when people end a pull request: it settles the
+// results that it listed. Results that landed on the branch later were not seen, and still
+// wait.
 func (l *Loop) PullEndedFacts(p *Pull, how string) []nexus.Fact {
 	var all []nexus.Fact
 	for _, i := range l.Owned(p.Branch) {
@@ -63,14 +65,15 @@ func (l *Loop) PullEndedFacts(p *Pull, how string) []nexus.Fact {
 	return append(all, nexus.PullClosed{Branch: p.Branch, Number: p.Number, How: how})
 }
 
-// publish intends to push what the forge does not have yet, one branch at a time. Nothing is pushed
-// without consent, nothing in quiet hours, and no branch again that people said no to.
+// publish records the intent to push commits that the forge does not have yet, one branch at
+// a time. It pushes nothing without consent, nothing in quiet hours, and never a branch that
+// people rejected.
 func (l *Loop) publish(now time.Time, quiet Hours) []nexus.Fact {
 	if _, rests := quiet.End(now); rests || !l.Rules.Pulls || l.Rules.Direct || l.Drain != "" {
 		return nil
 	}
 	branches := l.themes()
-	for _, p := range l.Pulls { // what was taken back is pushed, too
+	for _, p := range l.Pulls { // reverts are pushed, too
 		if p.Number > 0 && !slices.Contains(branches, p.Branch) {
 			branches = append(branches, p.Branch)
 		}
@@ -89,7 +92,7 @@ func (l *Loop) publish(now time.Time, quiet Hours) []nexus.Fact {
 	return nil
 }
 
-// applyPull folds what comes of branches on the forge.
+// applyPull applies facts about branches on the forge.
 func (l *Loop) applyPull(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.PullSought:
@@ -126,7 +129,7 @@ func (l *Loop) applyPull(f nexus.Fact) {
 	}
 }
 
-// releaseBranch leaves the branch of a theme to people: what lands from now on has another one.
+// releaseBranch gives the branch of a theme to people: later results get another branch.
 func (l *Loop) releaseBranch(branch string) {
 	if l.closed == nil {
 		l.closed = map[string]int{}
@@ -134,27 +137,27 @@ func (l *Loop) releaseBranch(branch string) {
 	l.closed[nexus.Theme+strategyOf(branch)]++
 }
 
-// IsOwnPull reports whether a pull request of a branch, which stands at a commit, is one that a process of the loop
-// opened without having told so: it died, or did not hear the answer.
+// IsOwnPull reports whether a pull request of a branch at a commit was opened by a process of
+// the loop that could not record it: it died, or did not receive the answer.
 func (l *Loop) IsOwnPull(branch, commit string, number int) bool {
 	return !l.past[number] && l.sought[branch].findCommit(commit) != nil
 }
 
-// pushIntent is what was to be pushed to a branch, in front of what was to be pushed there before. It never changes, so
-// that copies of a loop share it.
+// pushIntent is a push to a branch, linked to the earlier ones. It never changes, so that
+// copies of a loop share it.
 type pushIntent struct {
 	nexus.PullSought
 	before *pushIntent
 }
 
-// findCommit returns the last that was to bring the branch to a commit; nil where there is none.
+// findCommit returns the last intent to push a commit, or nil.
 func (p *pushIntent) findCommit(commit string) *pushIntent {
 	for ; p != nil && p.Commit != commit; p = p.before {
 	}
 	return p
 }
 
-// strategyOf returns the strategy whose branch this is: that without the number at its end.
+// strategyOf returns the strategy of a branch: its name without the number at the end.
 func strategyOf(branch string) string {
 	name := strings.TrimPrefix(branch, nexus.Theme)
 	if at := strings.LastIndexByte(name, '-'); at > 0 && strings.Trim(name[at+1:], "0123456789") == "" {
@@ -163,7 +166,7 @@ func strategyOf(branch string) string {
 	return name
 }
 
-// pulled returns the pull request of a branch, a new one where there is none.
+// pulled returns the pull request of a branch, and creates it if needed.
 func (l *Loop) pulled(branch string) *Pull {
 	if p := l.Pull(branch); p != nil {
 		return p

@@ -9,13 +9,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// BlockingRule returns the rule that keeps something from being taken up now, for whoever looks;
-// empty where it may be.
+// BlockingRule returns the rule because of which something may not be started now, or "". It
+// is for callers that search.
 func (l *Loop) BlockingRule(x nexus.Wanted, now time.Time) (Rule, string) {
 	return l.blockingRule(x, now, l.themes())
 }
 
-// blockingRule returns the rule that keeps something that was found from being taken up.
+// blockingRule returns the rule because of which a finding may not be started, or "".
 func (l *Loop) blockingRule(x nexus.Wanted, now time.Time, themes []string) (Rule, string) {
 	for _, i := range l.Items {
 		if i.Waits && i.Wanted.Finding == x.Finding {
@@ -43,7 +43,7 @@ func branchesWait(n int) string {
 	return fmt.Sprintf("%d branches wait", n)
 }
 
-// holds reports whether what a bar is about is still as it was.
+// holds reports whether a block still applies to a finding.
 func (b findingBlock) holds(x nexus.Wanted, now time.Time) bool {
 	if b.mark != "" && b.mark != x.Mark {
 		return false
@@ -51,7 +51,7 @@ func (b findingBlock) holds(x nexus.Wanted, now time.Time) bool {
 	return b.until.IsZero() || now.Before(b.until)
 }
 
-// Omitted returns what the last cycle found and nobody takes up, and why.
+// Omitted returns the findings of the last cycle that are skipped, with reasons.
 func (l *Loop) Omitted(now time.Time) []nexus.LeftOut {
 	if l.Looked == nil {
 		return nil
@@ -61,7 +61,7 @@ func (l *Loop) Omitted(now time.Time) []nexus.LeftOut {
 	for _, x := range l.Looked.Wanted {
 		taken := func(i *Item) bool { return i.Cycle == l.Cycle && i.Wanted.Finding == x.Finding && l.owns(i) }
 		if slices.ContainsFunc(l.Items, taken) {
-			continue // what became of it is told with the item
+			continue // its result is reported with the item
 		}
 		if rule, why := l.blockingRule(x, now, themes); rule != "" {
 			all = append(all, nexus.LeftOut{Finding: x.Finding, Title: x.Title, Rule: string(rule), Why: why})
@@ -70,7 +70,7 @@ func (l *Loop) Omitted(now time.Time) []nexus.LeftOut {
 	return all
 }
 
-// ruleAgainstLanding returns the rule that keeps a result from landing.
+// ruleAgainstLanding returns the rule that prevents the landing of a result, or "".
 func (l *Loop) ruleAgainstLanding(i *Item, now time.Time) (Rule, string) {
 	c := i.Work.Change
 	switch {
@@ -91,7 +91,7 @@ func (l *Loop) ruleAgainstLanding(i *Item, now time.Time) (Rule, string) {
 	return "", ""
 }
 
-// list names the first of some things.
+// list returns the first few of many names.
 func list(all []string) string {
 	const most = 3
 	if len(all) <= most {
@@ -100,8 +100,8 @@ func list(all []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
 }
 
-// OpenIntents returns the intents that nothing came of yet, in the order in which they were
-// recorded: what a process that died left, and what is being done.
+// OpenIntents returns the intents without a result, in the order in which they were recorded:
+// left by a process that died, or in progress.
 func (l *Loop) OpenIntents() []nexus.Fact {
 	var all []nexus.Fact
 	if l.looking {
@@ -126,8 +126,8 @@ func (l *Loop) OpenIntents() []nexus.Fact {
 	return all
 }
 
-// FailureFacts returns the facts that say that the machinery could not do what an intent says.
-// Nobody knows what the work has cost then: it counts at its worst.
+// FailureFacts returns the facts for an intent that Nexus or the machine could not carry out.
+// The cost of the work is unknown then: it counts at its worst case.
 func FailureFacts(intent nexus.Fact, why string) []nexus.Fact {
 	switch f := intent.(type) {
 	case nexus.PullSought:
@@ -147,7 +147,7 @@ func FailureFacts(intent nexus.Fact, why string) []nexus.Fact {
 	}
 }
 
-// ItemOf returns the item that an intent is about, empty for a cycle.
+// ItemOf returns the item of an intent, or "" for a cycle.
 func ItemOf(intent nexus.Fact) nexus.RunID {
 	switch f := intent.(type) {
 	case nexus.ItemTaken:
@@ -163,9 +163,9 @@ func ItemOf(intent nexus.Fact) nexus.RunID {
 	}
 }
 
-// CompareFindings returns what a landing made worse: findings that are there after it and were
-// not before, or stand for more. What the landing was to do is not among them unless it
-// is worse itself.
+// CompareFindings returns the findings that a landing made worse: those that are new after
+// it, or stand for more problems. The finding that the landing was to fix is not included
+// unless it is worse itself.
 func CompareFindings(before, after []RedFinding) []nexus.Worsened {
 	was := map[string]RedFinding{}
 	for _, s := range before {
@@ -180,7 +180,7 @@ func CompareFindings(before, after []RedFinding) []nexus.Worsened {
 	return all
 }
 
-// RedFinding is a finding whose check is red on a tree.
+// RedFinding is a finding whose check fails on a tree.
 type RedFinding struct {
 	Finding, Strategy, Title string
 	Count                    int // at least 1

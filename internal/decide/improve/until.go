@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// End is when a loop ends. The zero End is never.
+// End is the condition at which a loop ends. The zero End is never.
 type End struct {
 	At       time.Time
 	Landings int
 	Empty    bool
 }
 
-// ParseEnd reads a time (2026-12-01, 2026-12-01 18:00, 18:00, or RFC 3339), a duration (90m,
-// 7d), or a condition: empty, for that there is nothing to do, or landed:N. Times are those
-// of now's zone.
+// ParseEnd parses a time (2026-12-01, 2026-12-01 18:00, 18:00, or RFC 3339), a duration (90m,
+// 7d), or a condition: "empty" for no more work, or landed:N. Times are in now's time zone.
 func ParseEnd(text string, now time.Time) (End, error) {
 	text = strings.TrimSpace(text)
 	if text == "empty" {
@@ -45,7 +44,7 @@ func ParseEnd(text string, now time.Time) (End, error) {
 	return End{At: at}, nil
 }
 
-// duration reads a duration, which may be in days.
+// duration parses a duration, which may be in days.
 func duration(text string) (time.Duration, bool) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n <= 3650 {
@@ -56,7 +55,7 @@ func duration(text string) (time.Duration, bool) {
 	return d, err == nil
 }
 
-// moment reads a time; one of the day is the next.
+// moment parses a time; a time of day is the next one.
 func moment(text string, now time.Time) (time.Time, bool) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, true

@@ -1,7 +1,6 @@
-// Package interactive recognises commands that wait for a person at a terminal,
-// such as an editor or a prompt, and suggests what to do instead. There is no
-// terminal where agents run commands, so each of them would fail, or hang
-// until its time is up. What is not known not to, may run.
+// Package interactive recognizes commands that wait for input at a terminal, such as an
+// editor or a prompt, and suggests alternatives. Agents' commands have no terminal, so such a
+// command would fail, or hang until its time limit. Unknown commands are allowed.
 package interactive
 
 import (
@@ -20,17 +19,17 @@ var table string
 
 // rule is one line of the table, for one of its names.
 type rule struct {
-	words   []string // the program, and what it is asked to do
+	words   []string // the program and its subcommand
 	when    string
 	options []string
-	most    int // operands of bare and few
+	most    int // maximum number of operands, for bare and few
 	advice  string
 }
 
-const maxLength = 20_000 // bytes of a command line that is looked at
+const maxLength = 20_000 // bytes of a command line that is checked
 
-// Explain returns what in a command line waits for a person, and what to do
-// instead. It is empty if nothing does, or if that is unknown.
+// Explain returns which part of a command line waits for input, and an alternative. It is
+// empty if no part does, or if that is unknown.
 func Explain(line string) string {
 	if len(line) > maxLength {
 		return ""
@@ -39,7 +38,7 @@ func Explain(line string) string {
 	if err != nil {
 		return ""
 	}
-	fed := map[syntax.Node]bool{} // what has something on its standard input
+	fed := map[syntax.Node]bool{} // commands with data on their standard input
 	said := ""
 	syntax.Walk(f, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -59,8 +58,7 @@ func Explain(line string) string {
 	return said
 }
 
-// markFed passes on to a statement's command that there is something on its
-// standard input.
+// markFed marks the command of a statement that has data on its standard input.
 func markFed(n *syntax.Stmt, fed map[syntax.Node]bool) {
 	in := fed[n]
 	for _, r := range n.Redirs {
@@ -93,7 +91,7 @@ func markFed(n *syntax.Stmt, fed map[syntax.Node]bool) {
 	}
 }
 
-// call looks at one simple command.
+// call checks one simple command.
 func call(n *syntax.CallExpr, fed bool) string {
 	var words []string
 	for _, w := range n.Args {
@@ -115,8 +113,8 @@ func call(n *syntax.CallExpr, fed bool) string {
 	return ""
 }
 
-// literal returns a word as it stands, and a lone star for one that is only
-// known when it runs.
+// literal returns the literal text of a word, or a star for a word that is only known at run
+// time.
 func literal(w *syntax.Word) string {
 	var b strings.Builder
 	for _, p := range w.Parts {
@@ -140,7 +138,7 @@ func literal(w *syntax.Word) string {
 	return b.String()
 }
 
-// program returns the name of a program of the system's.
+// program returns the name of a system program.
 func program(word string) string {
 	if path.IsAbs(word) {
 		return path.Base(word)
@@ -148,13 +146,13 @@ func program(word string) string {
 	return word
 }
 
-// unwrap takes away what only runs another command.
+// unwrap removes words that only run another command.
 func unwrap(words []string) []string {
 	for len(words) > 0 {
 		switch program(words[0]) {
 		case "exec", "command", "builtin", "nohup", "setsid", "time", "sudo", "doas", "env", "nice", "ionice", "stdbuf", "chronic", "caffeinate":
 			if len(words) > 1 && strings.ToLower(words[1]) == "-v" && words[0] == "command" {
-				return nil // it only says where the program is
+				return nil // it only prints the program's path
 			}
 			words = words[1:]
 		case "timeout":
@@ -171,7 +169,7 @@ func unwrap(words []string) []string {
 	return words
 }
 
-// operands skips options at the beginning, with the values of some.
+// operands skips leading options, with the values of some.
 func operands(words []string, valued ...string) []string {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		if slices.Contains(valued, words[0]) && len(words) > 1 {
@@ -182,7 +180,7 @@ func operands(words []string, valued ...string) []string {
 	return words
 }
 
-// wants reports whether the rule is about a command with these arguments.
+// wants reports whether the rule applies to a command with these arguments.
 func (r rule) wants(args []string, fed bool) bool {
 	has := false
 	operands := 0
@@ -199,13 +197,13 @@ func (r rule) wants(args []string, fed bool) bool {
 		return has
 	case "unless":
 		return !has
-	default: // bare and few
+	default: // for bare and few
 		return !has && !fed && operands <= r.most
 	}
 }
 
-// given reports whether an argument is an option, has its value attached, or
-// holds its letter among others.
+// given reports whether an argument is the option, has its value attached, or contains its
+// letter among others.
 func given(arg, option string) bool {
 	if arg == option || strings.HasPrefix(arg, option+"=") {
 		return true
@@ -218,8 +216,7 @@ func given(arg, option string) bool {
 	return letters != "" && strings.IndexFunc(arg[1:], func(r rune) bool { return r < 'A' || r > 'z' }) < 0 || strings.HasPrefix(arg, option)
 }
 
-// rules reads the table. It is read for each command line, of which there are
-// few.
+// rules parses the table. It is parsed for each command line, of which there are few.
 func rules() []rule {
 	var all []rule
 	for line := range strings.Lines(table) {
@@ -247,8 +244,7 @@ func rules() []rule {
 	return all
 }
 
-// several reports whether the words after a name say what it is to do, and
-// are not other names.
+// several reports whether the words after a name are subcommands and not further names.
 func several(name string) bool {
 	switch name {
 	case "git", "npm", "yarn", "cargo", "poetry", "composer", "pip", "pip3", "conda", "apt", "apt-get", "terraform", "docker", "kubectl", "gh":

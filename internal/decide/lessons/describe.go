@@ -11,13 +11,13 @@ import (
 // LessonText is a lesson in words.
 type LessonText struct {
 	Kind  nexus.LessonKind `json:"kind"`
-	About string           `json:"about"` // what it is about
-	Says  string           `json:"says"`  // what follows from it
+	About string           `json:"about"` // its subject
+	Says  string           `json:"says"`  // its consequence
 	Why   string           `json:"why"`
-	Tasks int              `json:"tasks"` // that it rests on
+	Tasks int              `json:"tasks"` // tasks that it is based on
 }
 
-// Describe puts lessons in words.
+// Describe returns lessons in words.
 func Describe(l *nexus.Lessons) []LessonText {
 	all := []LessonText{}
 	if l == nil {
@@ -25,7 +25,7 @@ func Describe(l *nexus.Lessons) []LessonText {
 	}
 	for _, x := range l.Tiers {
 		if x.Tier == x.Usual {
-			continue // nothing is better than what is usual
+			continue // no tier is better than the usual one
 		}
 		says := "starts at " + string(x.Tier)
 		if x.Every > 0 {

@@ -10,16 +10,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// How many files go with one that is declared, and with all together, at most.
+// Maximum number of companion files of one declared file, and of all together.
 const (
 	mostBeside = 8
 	mostFiles  = 400
 )
 
-// usual is the share of tasks with which a file goes at least.
+// usual is the minimum share of tasks in which a file is a companion.
 const usual = 0.5
 
-// companionFiles returns which files went with those that landed tasks declared, without
+// companionFiles returns the files that went with the declared files of landed tasks without
 // being declared themselves.
 func companionFiles(tasks []history.Task, sample int, went func(history.Task) []string) []nexus.FileLearned {
 	type pair struct{ of, file string }
@@ -67,7 +67,7 @@ func bounded(all []nexus.FileLearned) []nexus.FileLearned {
 	return out
 }
 
-// places returns what files are looked up by: themselves and their directories.
+// places returns the keys under which files are looked up: themselves and their directories.
 func places(files []string) []string {
 	var all []string
 	for _, f := range files {
@@ -81,8 +81,8 @@ func places(files []string) []string {
 	return slices.Compact(all)
 }
 
-// FilesBeside returns what goes with a task that declares files, without those that it
-// declares: what is known of a file wins over what is known of its directory.
+// FilesBeside returns the companion files of a task's declared files, without the declared
+// ones. A lesson about a file takes precedence over one about its directory.
 func FilesBeside(learned []nexus.FileLearned, files []string) []nexus.FileLearned {
 	var all []nexus.FileLearned
 	if len(learned) == 0 {

@@ -11,13 +11,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// least is how long a gate is taken to take at least, in seconds: less is how busy
-// the machine was, and nobody notices it.
+// least is the minimum duration of a gate in the calculation, in seconds: shorter times
+// depend on the machine's load, and people do not notice them.
 const least = 1
 
-// gates returns the order in which gates judge, nil where the usual one is as good.
-// What is red most often for each second that it takes comes first, so that a round
-// that is red ends as soon as it can. What needs a build never comes before it.
+// gates returns the order in which gates judge, or nil if the usual order is as good. The
+// gate that fails most often per second comes first, so that a round that fails ends as soon
+// as possible. A gate that needs a build never comes before the build.
 func gates(runs []history.Run, since time.Time, sample int) *nexus.GatesLearned {
 	all := map[string]*history.Gate{}
 	tasks := 0
@@ -58,13 +58,14 @@ func gates(runs []history.Run, since time.Time, sample int) *nexus.GatesLearned 
 	return l
 }
 
-// yield is how often a gate is red for each second that it takes.
+// yield returns the number of a gate's failures per second of its time.
 func yield(g history.Gate) float64 {
 	each := max(least, g.Seconds/float64(g.Judged))
 	return float64(g.Failed) / float64(g.Judged) / each
 }
 
-// buildsFirst puts the build before what may need it: all but what only reads code.
+// buildsFirst moves the build before the gates that may need it: all except those that only
+// read code.
 func buildsFirst(order []string) []string {
 	at := slices.Index(order, "build")
 	first := slices.IndexFunc(order, func(name string) bool {

@@ -1,11 +1,11 @@
-// Package lessons draws lessons for a new run from what earlier ones came to: at
-// which tier work begins, what follows on a failure, in which order gates judge, and
-// which files go with a task.
+// Package lessons derives lessons for a new run from the results of earlier ones: the
+// starting tier of tasks, the next step after a failure, the order of gates, and the files
+// that go with a task.
 //
-// A lesson rests on a number of cases, the latest weigh most, and none is older than
-// the last hundred of its sort. It is tried against the usual way now and then, so
-// that it is dropped when models or the code have changed. What comes of a lesson
-// is decided elsewhere: this package only says what the cases show, and why.
+// A lesson is based on a number of cases. The newest cases count most, and only the last
+// hundred of a kind are used. At intervals the usual way is tried anyway, so that a lesson is
+// dropped when models or the code have changed. This package only returns what the cases
+// show, with reasons; other packages apply the lessons.
 package lessons
 
 import (
@@ -19,31 +19,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// window is how many cases of a sort are looked at, the latest.
+// window is the number of cases of a kind that are used, the newest ones.
 const window = 100
 
-// What a case weighs for each case after it: where only the latest count, and where
-// more of them do. A lesson holds while both say so. So a row of bad luck teaches
-// nothing, and what has changed is forgotten after a few cases.
+// Factors by which a case loses weight with each later case: a fast one, with which only the
+// newest count, and a slow one. A lesson is valid only if both give the same result. So a few
+// random failures cause no lesson, and changes are noticed after a few cases.
 const (
 	quick = 0.8
 	slow  = 0.97
 )
 
-// doubt is how many cases it is worth, where some failed, that one may work after
-// all: half of them.
+// doubt is the weight of assumed cases, half of them failed, that are added to the known ones:
+// a tier at which all cases failed may still work.
 const doubt = 0.5
 
-// Options say what may be learned.
+// Options set which lessons are derived.
 type Options struct {
-	Sample int                                   // fewest cases that a lesson rests on
-	Usual  func(nexus.Complexity) nexus.Tier     // where work begins without a lesson
-	Off    map[nexus.LessonKind]bool             // what nothing is learned about
-	Since  map[nexus.LessonKind]time.Time        // tasks that ended before were forgotten
-	Able   func(tier nexus.Tier) (attempts bool) // attempts may be made at a tier; nil: at all
+	Sample int                                   // minimum number of cases of a lesson
+	Usual  func(nexus.Complexity) nexus.Tier     // starting tier without the lesson
+	Off    map[nexus.LessonKind]bool             // kinds of lessons that are switched off
+	Since  map[nexus.LessonKind]time.Time        // tasks that ended before are ignored
+	Able   func(tier nexus.Tier) (attempts bool) // reports whether attempts are possible at a tier; nil: at all
 }
 
-// Learn returns what the runs teach, the oldest first.
+// Learn returns the lessons of runs, given oldest first.
 func Learn(runs []history.Run, o Options) *nexus.Lessons {
 	o.Sample = max(1, o.Sample)
 	l := &nexus.Lessons{}
@@ -65,8 +65,7 @@ func Learn(runs []history.Run, o Options) *nexus.Lessons {
 	return l
 }
 
-// tasksOf returns the tasks that work has begun on and ended since a time, the
-// oldest first.
+// tasksOf returns the tasks that were started and ended since a time, the oldest first.
 func tasksOf(runs []history.Run, since time.Time) []history.Task {
 	var all []history.Task
 	for _, r := range runs {
@@ -80,20 +79,20 @@ func tasksOf(runs []history.Run, since time.Time) []history.Task {
 	return all
 }
 
-// taskClass is what tasks are told apart by. The zero kind and stack are any.
+// taskClass is a class of tasks. The zero kind and stack mean any.
 type taskClass struct {
 	complexity nexus.Complexity
 	kind       nexus.TaskKind
 	stack      string
 }
 
-// taskClasses returns the sorts that a task is of, the closest first.
+// taskClasses returns the classes of a task, the most specific first.
 func taskClasses(t history.Task) []taskClass {
 	c := cmp.Or(t.Complexity, nexus.Simple)
 	return []taskClass{{c, t.Kind, t.Stack}, {c, t.Kind, ""}, {c, "", ""}}
 }
 
-// tiers returns where work on tasks of each sort begins.
+// tiers returns the starting tiers of tasks, by class.
 func tiers(tasks []history.Task, o Options) []nexus.TierLearned {
 	var order []taskClass
 	of := map[taskClass][]history.Task{}
@@ -126,8 +125,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// tierOf returns where work on tasks of a sort is cheapest to begin, false where too
-// few tried the usual tier.
+// tierOf returns the cheapest starting tier for a class of tasks, or false if too few tasks
+// used the usual tier.
 func tierOf(k taskClass, tasks []history.Task, o Options) (nexus.TierLearned, bool) {
 	usual := o.Usual(k.complexity)
 	seen, long := collectTierStats(tasks, quick), collectTierStats(tasks, slow)
@@ -142,7 +141,7 @@ func tierOf(k taskClass, tasks []history.Task, o Options) (nexus.TierLearned, bo
 	best := from
 	for _, tier := range ladder() {
 		if tier == usual || o.Able != nil && !o.Able(tier) || rank(tier) < rank(usual) && seen[tier].n < o.Sample {
-			continue // what is weaker than usual must have shown that it can
+			continue // a weaker tier needs evidence of success
 		}
 		if cost := seen.expectedCost(tier); cost < best*margin && long.expectedCost(tier) < long.expectedCost(usual)*margin {
 			l.Tier, best = tier, cost
@@ -160,25 +159,25 @@ func tierOf(k taskClass, tasks []history.Task, o Options) (nexus.TierLearned, bo
 	return l, true
 }
 
-// margin is how much cheaper than the usual way another one must be.
+// margin is the maximum ratio of another tier's cost to the usual one's for it to be chosen.
 const margin = 0.95
 
 func ladder() []nexus.Tier { return []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} }
 
 func rank(t nexus.Tier) int { return slices.Index(ladder(), t) }
 
-// tierStats is what tasks came to at a tier.
+// tierStats are the results of tasks at a tier.
 type tierStats struct {
 	n, failed    int
-	weight, lost float64 // of all, and of those that failed
-	cost         float64 // with weights
-	trail        []bool  // whether each failed, the latest first
+	weight, lost float64 // of all tasks, and of the failed ones
+	cost         float64 // weighted
+	trail        []bool  // whether each failed, the newest first
 }
 
 type statsByTier map[nexus.Tier]*tierStats
 
-// collectTierStats sums up what the last tasks came to at each tier. One weighs that much for
-// each that came after it.
+// collectTierStats collects the results of the last tasks at each tier. A task's weight is
+// multiplied by fade for each later one.
 func collectTierStats(tasks []history.Task, fade float64) statsByTier {
 	all := statsByTier{}
 	for _, t := range ladder() {
@@ -209,8 +208,8 @@ func collectTierStats(tasks []history.Task, fade float64) statsByTier {
 	return all
 }
 
-// outcomeAtTier returns what a task came to at a tier, where that says something. Where
-// nothing costs money, tries are counted at what those of such a tier usually cost.
+// outcomeAtTier returns the result of a task at a tier, if it is evidence. If models cost
+// nothing, attempts count at the usual cost of their tier.
 func outcomeAtTier(t history.Task, tier nexus.Tier, free bool) (cost float64, accepted, counted bool) {
 	for _, a := range t.Tries {
 		if a.Tier != tier || !a.Counts {
@@ -226,7 +225,7 @@ func outcomeAtTier(t history.Task, tier nexus.Tier, free bool) (cost float64, ac
 	return cost, accepted, counted
 }
 
-// relativeCost is how much dearer a try at a tier is than at the weakest, where nothing
+// relativeCost is the cost of an attempt at a tier relative to the weakest one, if nothing
 // else is known.
 func relativeCost(t nexus.Tier) float64 {
 	switch t {
@@ -239,8 +238,8 @@ func relativeCost(t nexus.Tier) float64 {
 	}
 }
 
-// expectedCost returns what a landed task costs that begins at a tier: what it costs there,
-// and at the next tier as often as it fails.
+// expectedCost returns the expected cost of a landed task that starts at a tier: its cost
+// there, plus the cost at the next tier times the failure rate.
 func (v statsByTier) expectedCost(tier nexus.Tier) float64 {
 	at := v.rate(tier)
 	next, ok := tier.Next()
@@ -250,15 +249,15 @@ func (v statsByTier) expectedCost(tier nexus.Tier) float64 {
 	return max(at.cost, v.rate(next).cost*waits) + at.failed*v.expectedCost(next)
 }
 
-// waits is what a try costs at least, of what one at the next tier does, however
-// cheap its model is: people wait for it.
+// waits is the minimum cost of an attempt relative to one at the next tier, however cheap its
+// model is, because people wait for it.
 const waits = 0.15
 
-// rated is what a task costs at a tier, and how likely it fails there.
+// rated is the cost of a task at a tier, and its failure rate there.
 type rated struct{ cost, failed float64 }
 
-// rate returns it. A tier that nobody tried is as dear as tiers usually are, compared
-// with the nearest that somebody did.
+// rate returns the cost and the failure rate of a tier. A tier without any attempts has the
+// usual cost of tiers, relative to the nearest one with attempts.
 func (v statsByTier) rate(tier nexus.Tier) rated {
 	switch at := v[tier]; {
 	case at.n > 0 && at.lost == 0:
@@ -280,15 +279,15 @@ func (v statsByTier) rate(tier nexus.Tier) rated {
 
 func distance(a, b nexus.Tier) int { return max(rank(a)-rank(b), rank(b)-rank(a)) }
 
-// How often the usual way is tried while a lesson holds: the more often in a row it
-// failed, the more rarely; at once again when it worked.
+// Limits of the interval at which the usual way is tried while a lesson is valid: it grows
+// with failures in a row, and is reset by a success.
 const (
 	often  = 2
 	some   = 5
 	rarely = 10
 )
 
-// spacing returns how often the usual way is tried.
+// spacing returns the interval at which the usual way is tried.
 func (v *tierStats) spacing() int {
 	failed := 0
 	for failed < len(v.trail) && v.trail[failed] {

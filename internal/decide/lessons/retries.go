@@ -16,23 +16,23 @@ type failed struct {
 	after string
 }
 
-// retryStats is what another try at the same tier came to.
+// retryStats are the results of another attempt at the same tier.
 type retryStats struct {
 	n, landed   int
 	quick, slow decayedSums
-	seen        int // failures, whatever followed
+	seen        int // failures, with any next step
 }
 
-// decayedSums are cases of which one weighs less for each that came after it.
+// decayedSums are sums of cases in which a case loses weight with each later one.
 type decayedSums struct{ weight, good, cost float64 }
 
-// vain reports whether another try costs more than it saves.
+// vain reports whether another attempt costs more than it saves.
 func (w decayedSums) vain(next float64) bool {
 	return w.cost/w.weight*margin > w.good/w.weight*next
 }
 
-// retries returns after which failures another try at the same tier costs more than
-// it saves: it is dearer than going to the next tier is, as often as it works.
+// retries returns the failures after which another attempt at the same tier costs more than
+// it saves: it is more expensive than the next tier, given its success rate.
 func retries(tasks []history.Task, o Options) []nexus.RetryLearned {
 	all := map[failed]*retryStats{}
 	var order []failed
@@ -75,8 +75,8 @@ func retries(tasks []history.Task, o Options) []nexus.RetryLearned {
 	return out
 }
 
-// add counts what followed on a failure, if that was another try at the tier. The
-// latest come first.
+// add counts the result after a failure, if that was another attempt at the tier. The newest
+// come first.
 func (g *retryStats) add(next history.AttemptSummary, tier nexus.Tier, free bool) {
 	if next.Tier != tier || !next.Counts || g.n >= window {
 		return

@@ -10,54 +10,53 @@ import (
 	"time"
 )
 
-// What counts for an episode when it is chosen.
+// Points with which entries are rated.
 const (
 	filePoints   = 4.0
 	dirPoints    = 1.0
 	symbolPoints = 3.0
-	wordPoints   = 2.0 // of the best match of words
-	nearPoints   = 2.0 // of a text that means the same
-	leastNear    = 0.5 // what means less of the same says nothing
-	leastWords   = 2   // of a task that an episode must share where nothing else is common to them
-	leastLetters = 4   // of such a word
-	perHit       = 0.1 // for each time that it was told, up to maxHits
+	wordPoints   = 2.0 // for the best match of words
+	nearPoints   = 2.0 // for a text with the same meaning
+	leastNear    = 0.5 // similarity below this counts as none
+	leastWords   = 2   // words of a task that an entry must contain if they share nothing else
+	leastLetters = 4   // letters of such a word
+	perHit       = 0.1 // for each use, up to maxHits
 	maxHits      = 5
-	leastAge     = 0.25 // what is left of the points of one that nobody needed for long
+	leastAge     = 0.25 // minimum factor for an entry that was not used for a long time
 )
 
-// HalfLife is the time after which an episode that nobody was told of counts
-// half.
+// HalfLife is the time after which the points of an unused entry are halved.
 const HalfLife = 120 * 24 * time.Hour
 
-// TaskQuery is what a task is about.
+// TaskQuery describes a task.
 type TaskQuery struct {
-	Files []string // that it names
-	Text  string   // what it says
+	Files []string // declared files
+	Text  string   // its text
 }
 
-// Candidate is an episode that may be told, with what is known of its use.
+// Candidate is an entry that may be used, with data about its use.
 type Candidate struct {
 	Episode
 
-	Match float64   // of its words, from 0 to 1, 1 being the best of all
-	Near  float64   // how nearly it means what the task says, from 0 to 1; 0 where nobody knows
-	Hits  int       // times that it was told
-	Used  time.Time // last; zero for never
+	Match float64   // match of its words, from 0 to 1, 1 for the best of all
+	Near  float64   // similarity of its meaning to the task, from 0 to 1; 0 if unknown
+	Hits  int       // number of uses
+	Used  time.Time // last use; zero: never
 }
 
-// Choice is what becomes of a candidate.
+// Choice is the decision about a candidate.
 type Choice struct {
 	Candidate
 
 	Score  float64
-	Why    string // it is about the task
+	Why    string // why it is relevant to the task
 	Tokens int64
-	Left   string // why it is left out; empty where it is told
+	Left   string // why it is omitted; empty if it is used
 }
 
-// Choose returns the candidates that have to do with a task, the best first, and
-// which of them fit into a number of tokens, as cost counts them. What has
-// nothing to do with the task is not returned.
+// Choose returns the candidates that are relevant to a task, the best first, and which of
+// them fit into a number of tokens, as counted by cost. Irrelevant candidates are not
+// returned.
 func Choose(all []Candidate, w TaskQuery, now time.Time, tokens int64, cost func(Episode) int64) []Choice {
 	words := map[string]bool{}
 	for word := range set(w.Text) {
@@ -85,7 +84,7 @@ func Choose(all []Candidate, w TaskQuery, now time.Time, tokens int64, cost func
 	return found
 }
 
-// rate returns how much a candidate has to do with a task, and why.
+// rate returns the relevance of a candidate to a task, and the reason.
 func rate(c Candidate, w TaskQuery, words map[string]bool) (points float64, why string) {
 	var reasons []string
 	add := func(p float64, format string, args ...any) {
@@ -125,7 +124,7 @@ func rate(c Candidate, w TaskQuery, words map[string]bool) (points float64, why 
 	return points, strings.Join(reasons, "; ")
 }
 
-// common returns the words of a task that an episode has, in order.
+// common returns the words of a task that an entry contains, in order.
 func common(c Candidate, words map[string]bool) []string {
 	var all []string
 	for w := range set(c.Text + " " + strings.Join(c.Symbols, " ") + " " + strings.Join(c.Paths(), " ")) {
@@ -137,14 +136,15 @@ func common(c Candidate, words map[string]bool) []string {
 	return all
 }
 
-// coined reports whether a word is one that nobody uses by chance.
+// coined reports whether a word contains an underscore or a digit, and so is not an ordinary
+// word.
 func coined(word string) bool { return strings.ContainsAny(word, "_0123456789") }
 
-// singular returns a word without the ending of a plural, or of the third person.
+// singular returns a word without a final s.
 func singular(word string) string { return strings.TrimSuffix(word, "s") }
 
-// plainWords are words that say nothing about what a text is about: of English,
-// and of what Nexus writes into episodes itself.
+// plainWords returns words without significance: of English, and of the texts that Nexus
+// writes into entries.
 func plainWords() []string {
 	return []string{
 		"about", "added", "after", "also", "before", "change", "changed", "code", "does", "done", "each", "ended", "every", "failed", "file",
@@ -156,7 +156,7 @@ func plainWords() []string {
 	}
 }
 
-// names reports whether a text has a symbol as a word of its own.
+// names reports whether a text contains a symbol as a word.
 func names(text, symbol string) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], symbol)
@@ -175,8 +175,8 @@ func wordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
 }
 
-// decay returns what is left of the points of a candidate, by the time since it
-// was last told or, where it never was, since it was learned.
+// decay returns the factor for a candidate's points, by the time since its last use, or since
+// it was learned if it was never used.
 func decay(c Candidate, now time.Time) float64 {
 	last := c.Learned.Time
 	if c.Used.After(last) {
@@ -188,13 +188,13 @@ func decay(c Candidate, now time.Time) float64 {
 	return max(leastAge, math.Exp2(-float64(now.Sub(last))/float64(HalfLife)))
 }
 
-// Retention says how long what nobody needs is kept. A zero field keeps it for ever.
+// Retention is how long unused entries are kept. A zero field keeps them forever.
 type Retention struct {
-	Proposals time.Duration // that nobody approved, since they were learned
-	Unused    time.Duration // approved ones, since they were last told or learned
+	Proposals time.Duration // unapproved entries, since they were learned
+	Unused    time.Duration // approved entries, since their last use, or since they were learned
 }
 
-// ExpiryReason says why an episode is to be removed, nothing where it is not.
+// ExpiryReason returns why an entry is to be removed, or "" if it is kept.
 func ExpiryReason(c Candidate, s Freshness, file string, k Retention, now time.Time) string {
 	last := c.Learned.Time
 	if c.Used.After(last) {

@@ -13,25 +13,24 @@ import (
 )
 
 const (
-	// often is in how many tasks the same failure is something that they have in common.
+	// often is the number of tasks with the same failure from which it counts as common.
 	often = 3
 
 	maxMarks = 5_000 // failures of tasks that are compared
 )
 
-// TaskFailure is a failure that a task which landed met on its way, wherever in the code
-// that was.
+// TaskFailure is a failure that occurred during a task that landed, in any file.
 type TaskFailure struct {
-	Signature string `json:"signature"` // of the gate and the finding, whatever its file
+	Signature string `json:"signature"` // of the gate and the finding, without its file
 	Gate      string `json:"gate"`
-	Said      string `json:"said"` // the finding in one line, as it was first
+	Said      string `json:"said"` // the finding in one line, as it first occurred
 	File      string `json:"file,omitzero"`
-	Title     string `json:"title"`        // of the task
-	Day       string `json:"day,omitzero"` // that it ended
+	Title     string `json:"title"`        // title of the task
+	Day       string `json:"day,omitzero"` // day on which it ended
 	Of        Origin `json:"of"`
 }
 
-// TaskFailures returns the failures of a run's tasks that landed, each signature once a task.
+// TaskFailures returns the failures of a run's landed tasks, each signature once per task.
 func TaskFailures(s *state.State) []TaskFailure {
 	var all []TaskFailure
 	for _, t := range s.Tasks {
@@ -66,8 +65,7 @@ func TaskFailures(s *state.State) []TaskFailure {
 	return all
 }
 
-// Gather adds the marks of runs to those that are known, the newest last, each task
-// once a signature.
+// Gather adds failures to the known ones, the newest last, each signature once per task.
 func Gather(known, more []TaskFailure) []TaskFailure {
 	for _, m := range more {
 		if !slices.ContainsFunc(known, func(o TaskFailure) bool {
@@ -79,8 +77,8 @@ func Gather(known, more []TaskFailure) []TaskFailure {
 	return known[max(0, len(known)-maxMarks):]
 }
 
-// Common returns an episode for each failure that at least three tasks met: that
-// they have it in common is a fact that none of them shows.
+// Common returns an entry for each failure that at least three tasks had: no single task
+// shows that it is common.
 func Common(marks []TaskFailure) []Episode {
 	by := map[string][]TaskFailure{}
 	var order []string

@@ -1,10 +1,10 @@
-// Package memoryentry holds what a repository's memory keeps: what was learned, of
-// which kind, from where, about which files, and whether a person approved it.
+// Package memoryentry defines the entries of a repository's memory: a learned fact, its kind,
+// its origin, its files, and whether a person approved it.
 //
-// An episode is one Markdown file. Its head has a line for each field, and its
-// body is the text. [Parse] is strict: people edit these files by hand, and
-// what they mistype is named with its line. [Propose] finds in the facts of a
-// run what is worth keeping, and [Choose] what a task is told of it.
+// An entry is one Markdown file. Its head has a line for each field, and its body is the
+// text. [Parse] is strict: people edit these files by hand, and errors name the line.
+// [Propose] finds facts of a run that are worth storing, and [Choose] selects the entries for
+// a task.
 package memoryentry
 
 import (
@@ -20,51 +20,51 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Dir is where approved episodes are, from the root of the repository.
+// Dir is the directory of approved entries, from the root of the repository.
 const Dir = ".nexus/memory"
 
-// Kind says what sort of thing was learned.
+// Kind is the kind of an entry.
 type Kind string
 
-// The kinds.
+// Values of Kind.
 const (
-	Decision Kind = "decision" // what somebody chose, and why
-	Pattern  Kind = "pattern"  // how things are done here
-	Gotcha   Kind = "gotcha"   // what fails for a reason that is somewhere else
-	Fix      Kind = "fix"      // what failed, and the change to it that ended that
-	Review   Kind = "review"   // what a reviewer sent work back for
+	Decision Kind = "decision" // a decision, and its reason
+	Pattern  Kind = "pattern"  // a convention of the repository
+	Gotcha   Kind = "gotcha"   // a failure whose cause is in another place
+	Fix      Kind = "fix"      // a failure, and the change that ended it
+	Review   Kind = "review"   // a reviewer's reason for sending work back
 )
 
 // Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Decision, Pattern, Gotcha, Fix, Review} }
 
-// State says whether an episode may be told to agents.
+// State is whether an entry may be given to agents.
 type State string
 
-// The states.
+// Values of State.
 const (
-	Proposed  State = "proposed"  // nobody approved it; so is the zero State
-	Approved  State = "approved"  // a person did
-	Forgotten State = "forgotten" // a person wants it neither told nor proposed again
+	Proposed  State = "proposed"  // not approved; also the zero State
+	Approved  State = "approved"  // approved by a person
+	Forgotten State = "forgotten" // must be neither used nor proposed again
 )
 
 // States returns all states.
 func States() []State { return []State{Proposed, Approved, Forgotten} }
 
-// Source says who proposed an episode.
+// Source is the source of an entry.
 type Source string
 
-// The sources.
+// Values of Source.
 const (
 	ByRun    Source = "run"    // from the facts of a run
-	ByAgent  Source = "agent"  // in its own words
-	ByPerson Source = "person" // wrote it by hand; so is the zero Source
+	ByAgent  Source = "agent"  // in an agent's own words
+	ByPerson Source = "person" // written by hand; also the zero Source
 )
 
 // Sources returns all sources.
 func Sources() []Source { return []Source{ByRun, ByAgent, ByPerson} }
 
-// Bounds of an episode.
+// Limits of an entry.
 const (
 	MaxText   = 4000     // bytes
 	MaxFile   = 16 << 10 // bytes
@@ -73,22 +73,22 @@ const (
 	maxName   = 200
 )
 
-// File is a file that an episode is about.
+// File is a file that an entry is about.
 type File struct {
 	Path string `json:"path"`
-	Blob string `json:"blob,omitzero"` // its git object when that was learned; empty: any content of it is meant
+	Blob string `json:"blob,omitzero"` // its git object at that time; empty: any content
 }
 
-// Origin is where an episode comes from.
+// Origin is the origin of an entry.
 type Origin struct {
 	Run    nexus.RunID  `json:"run"`
 	Task   nexus.TaskID `json:"task,omitzero"`
-	Commit string       `json:"commit,omitzero"` // that landed
+	Commit string       `json:"commit,omitzero"` // the landed commit
 }
 
-// Episode is something that was learned.
+// Episode is an entry of the memory.
 type Episode struct {
-	ID      string   `json:"id"` // name of its file, without the ending
+	ID      string   `json:"id"` // name of its file, without the extension
 	Kind    Kind     `json:"kind"`
 	State   State    `json:"state"`
 	By      Source   `json:"by,omitzero"`
@@ -105,7 +105,7 @@ type Day struct{ time.Time }
 // DayOf returns the day of a time.
 func DayOf(t time.Time) Day { return Day{t.UTC().Truncate(24 * time.Hour)} }
 
-// String writes the day as 2006-01-02, nothing for the zero Day.
+// String formats the day as 2006-01-02, or as "" for the zero Day.
 func (d Day) String() string {
 	if d.IsZero() {
 		return ""
@@ -113,10 +113,10 @@ func (d Day) String() string {
 	return d.Format(time.DateOnly)
 }
 
-// MarshalJSON writes the day as text; that of the time in it has hours, too.
+// MarshalJSON encodes the day as text; the embedded time would add hours.
 func (d Day) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 
-// Title returns the first line of the text that says something.
+// Title returns the first line of the text with content.
 func (e Episode) Title() string {
 	for line := range strings.Lines(e.Text) {
 		if line = strings.TrimSpace(strings.TrimLeft(line, "#-*> \t")); line != "" {
@@ -126,14 +126,14 @@ func (e Episode) Title() string {
 	return ""
 }
 
-// Name returns the ID of an episode: its kind, its first words, and a part of
-// the hash of what makes it the same when it is learned again.
+// Name returns the ID of an entry: its kind, its first words, and a part of the hash of the
+// key, which is the same when it is learned again.
 func Name(k Kind, title, key string) string {
 	var words []string
 	n := 0
 	for _, w := range Words(title) {
 		if strings.ContainsFunc(w, func(r rune) bool { return r >= 0x80 || r >= '0' && r <= '9' }) {
-			continue // numbers change, and every system takes the name of the file
+			continue // numbers change, and every system accepts the file name
 		}
 		if n += len(w) + 1; n > 40 {
 			break
@@ -144,16 +144,15 @@ func Name(k Kind, title, key string) string {
 	return strings.Join(append(append([]string{string(k)}, words...), hex.EncodeToString(sum[:3])), "-")
 }
 
-// Words returns the words of a text in lower case: letters, digits and
-// underscores.
+// Words returns the words of a text in lower case, made of letters, digits and underscores.
 func Words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 }
 
-// Same reports whether two episodes say the same: they are of one kind, about
-// files that meet, and most of their words are in both.
+// Same reports whether two entries have the same content: the same kind, overlapping files,
+// and most of their words in common.
 func Same(a, b Episode) bool {
 	if a.Kind != b.Kind || !meet(a.Files, b.Files) {
 		return false
@@ -185,8 +184,8 @@ func set(text string) map[string]bool {
 	return all
 }
 
-// Merge adds where an episode was learned again, and reports whether that is
-// news.
+// Merge adds the origins of an entry that was learned again, and reports whether they are
+// new.
 func (e *Episode) Merge(again Episode) bool {
 	news := false
 	for _, o := range again.From {
@@ -199,21 +198,21 @@ func (e *Episode) Merge(again Episode) bool {
 	return news
 }
 
-// Freshness says whether what an episode was learned about is still there.
+// Freshness is whether the files of an entry still exist unchanged.
 type Freshness string
 
-// The standings. What is not fresh is not told.
+// Only fresh entries are used.
 const (
 	Fresh Freshness = "fresh"
-	Stale Freshness = "stale" // a file of it changed
-	Gone  Freshness = "gone"  // a file of it was deleted
+	Stale Freshness = "stale" // one of its files changed
+	Gone  Freshness = "gone"  // one of its files was deleted
 
-	Unmerged Freshness = "unmerged" // the work that it comes from is not part of the branch
+	Unmerged Freshness = "unmerged" // the work that it comes from is not on the branch
 )
 
-// CheckFreshness compares the files of an episode with those that are there now. A file
-// without a blob is only a place where it applies: it can change, and only when
-// all of them are gone, the episode is, too.
+// CheckFreshness compares the files of an entry with the present ones. A file without a blob
+// is only a place where the entry applies: it may change, and the entry is gone only when all
+// such files are gone.
 func (e Episode) CheckFreshness(now func(path string) (blob string)) (s Freshness, file string) {
 	s = Fresh
 	missing := 0
@@ -241,8 +240,7 @@ func (e Episode) Paths() []string {
 	return all
 }
 
-// Order sorts episodes: by state as [States] has them, then the newest first,
-// then by ID.
+// Order sorts entries: by state in the order of [States], then the newest first, then by ID.
 func Order(all []Episode) {
 	slices.SortStableFunc(all, func(a, b Episode) int {
 		return cmp.Or(

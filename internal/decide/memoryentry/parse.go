@@ -12,24 +12,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// fence is what the head stands between.
+// fence is the line before and after the head.
 const fence = "---"
 
-// keys are the fields of a head, in the order in which they are written.
+// keys returns the fields of a head, in the order in which they are written.
 func keys() []string {
 	return []string{"kind", "state", "by", "learned", "from", "file", "blob", "symbol"}
 }
 
-// fault is a mistake in a file of an episode.
+// fault is a mistake in an entry's file.
 type fault struct {
 	line int // from 1
 	what string
 	hint string
 }
 
-// Parse reads the file of an episode; name is its path, which errors begin
-// with. It takes nothing that it does not know: the error names the first line
-// that is wrong, and says what to write there.
+// Parse parses an entry's file; name is its path, which starts error messages. It accepts
+// nothing unknown: the error names the first wrong line and the correct form.
 func Parse(name string, data []byte) (Episode, error) {
 	e, f := parse(data)
 	if f != nil {
@@ -76,10 +75,10 @@ func parse(data []byte) (e Episode, _ *fault) {
 	return e, &fault{len(lines), "the head has no end", "Write a line " + fence + " after the fields, and the text below it."}
 }
 
-// head is the head of a file, as far as it was read.
+// head is the part of a file's head that has been read.
 type head struct {
 	e    Episode
-	seen map[string]int // line of a field
+	seen map[string]int // line number of each field
 }
 
 // read reads one line of the head.
@@ -181,7 +180,7 @@ func (h *head) blob(n int, value string) *fault {
 	return nil
 }
 
-// end checks what is there once all of it was read; n is the line of the fence.
+// end checks the complete head; n is the line of the closing fence.
 func (h *head) end(n int, text string) (Episode, *fault) {
 	h.e.Text = text
 	switch {
@@ -200,7 +199,7 @@ func (h *head) end(n int, text string) (Episode, *fault) {
 	return h.e, nil
 }
 
-// String returns the episode as its file, which [Parse] reads.
+// String formats the entry as its file, for [Parse].
 func (e Episode) String() string {
 	var b strings.Builder
 	line := func(key, value string) {
@@ -231,8 +230,7 @@ func (e Episode) String() string {
 	return b.String()
 }
 
-// Revise returns the text of a file with another state, and the other lines as
-// they are.
+// Revise returns the text of a file with another state, and all other lines unchanged.
 func Revise(data []byte, s State) []byte {
 	lines := strings.SplitAfter(string(data), "\n")
 	for i, line := range lines {
@@ -267,8 +265,7 @@ func most(n int, key string, is, max int) *fault {
 	return &fault{n, fmt.Sprintf("there are more than %d lines %s", max, key), "Name those that matter most."}
 }
 
-// pathFault says why a path names no file of the repository, nothing where it
-// may.
+// pathFault returns why a path cannot name a file of the repository, or "".
 func pathFault(p string) string {
 	switch {
 	case len(p) > 1000:

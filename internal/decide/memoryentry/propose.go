@@ -16,37 +16,34 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// enough is how many rounds the same failure costs at least before it is worth
-// remembering.
+// enough is the minimum number of rounds with the same failure for it to be worth storing.
 const enough = 2
 
 const (
 	maxShown    = 3    // findings of a failure
-	maxMessage  = 400  // bytes of one
+	maxMessage  = 400  // bytes of a message
 	maxDiff     = 1500 // bytes of the change that ended it
 	maxQuestion = 1200
-	maxLearned  = 3   // that one submission may propose
+	maxLearned  = 3   // entries that one submission may propose
 	maxTold     = 600 // bytes of each
-	maxNamed    = 5   // files of it
+	maxNamed    = 5   // files of each
 )
 
-// Proposal is an episode that a run shows, before anybody has looked at the change
-// that it is about.
+// Proposal is a proposed entry from a run, before the related change was read.
 type Proposal struct {
 	Episode
 
-	From, To string // commits between which a failure ended; empty where it is about no failure
-	Handin   string // blob of a submission that may propose more; the episode is only its origin then
+	From, To string // commits between which the failure ended; empty if it is not about a failure
+	Handin   string // blob of a submission that may propose more; the entry is only its origin then
 }
 
-// Propose returns what the facts of a run show to be worth keeping, in the order
-// of its tasks. Only what landed counts: a lesson of work that nobody accepted
-// may be wrong.
+// Propose returns the entries that the facts of a run suggest, in the order of its tasks.
+// Only landed work counts: a lesson from work that was not accepted may be wrong.
 //
 //   - A failure that cost two rounds or more, and the change that ended it.
-//   - A finding of a review that sent the work back and that stood.
-//   - What a person answered to an agent's question.
-//   - What agents submitted as learned.
+//   - A finding of a review that sent the work back and that was upheld.
+//   - A person's answer to an agent's question.
+//   - Facts that agents submitted as learned.
 func Propose(s *state.State) []Proposal {
 	var all []Proposal
 	for _, t := range s.Tasks {
@@ -69,7 +66,7 @@ type judged struct {
 	of *state.Attempt
 }
 
-// rounds returns the rounds of a task that were judged, over all its attempts.
+// rounds returns the judged rounds of a task, over all its attempts.
 func rounds(t *state.Task) []judged {
 	var all []judged
 	for _, a := range t.Attempts {
@@ -82,8 +79,7 @@ func rounds(t *state.Task) []judged {
 	return all
 }
 
-// red returns what a gate found in a round, by the signature of each finding;
-// nil where it did not fail.
+// red returns a gate's findings in a round by signature, or nil if it did not fail.
 func (r judged) red(gate string) map[string]nexus.Finding {
 	e := nexus.EvidenceOf(r.Evidence, gate)
 	if !e.State.Red() {
@@ -98,17 +94,17 @@ func (r judged) red(gate string) map[string]nexus.Finding {
 	return all
 }
 
-// failure is what kept a gate red in a number of rounds in a row.
+// failure is a reason why a gate failed in several rounds in a row.
 type failure struct {
 	gate     string
-	cost     int // rounds
-	last     int // the last of them
+	cost     int // number of rounds
+	last     int // index of the last round
 	findings []nexus.Finding
 	keys     []string
 }
 
-// failures returns those that cost rounds enough and that a later round ended.
-// A round in which an earlier gate kept the gate from running says nothing.
+// failures returns the failures that cost enough rounds and that a later round ended. A round
+// in which an earlier gate prevented the gate from running does not count.
 func failures(t *state.Task) []Proposal {
 	all := rounds(t)
 	var gates []string
@@ -140,13 +136,13 @@ func (r judged) passed(gate string) bool {
 	return nexus.EvidenceOf(r.Evidence, gate).State == nexus.Pass
 }
 
-// count adds what a gate found last in the n-th round. Findings that cost the
-// same rounds are one failure.
+// count adds the findings of a gate that ended before the n-th round. Findings over the same
+// rounds are one failure.
 func count(found []*failure, ran []judged, gate string, n int) []*failure {
 	now := ran[n].red(gate)
 	for _, key := range sorted(now) {
 		if n+1 < len(ran) && has(ran[n+1], gate, key) {
-			continue // it is counted where it was found last
+			continue // it is counted at its last occurrence
 		}
 		cost := 0
 		for i := n; i >= 0 && has(ran[i], gate, key); i-- {
@@ -166,11 +162,11 @@ func has(r judged, gate, key string) bool {
 	return ok
 }
 
-// seed says what failed, and between which commits it ended.
+// seed returns the proposal for a failure, with the commits between which it ended.
 func (f *failure) seed(t *state.Task, last, fixed judged) Proposal {
 	s := Proposal{From: last.Commit, To: fixed.Commit}
 	if last.of != fixed.of {
-		s.From = fixed.From // another attempt, which may have started anew
+		s.From = fixed.From // another attempt, which may have another start
 	}
 	first := f.findings[0]
 	var b strings.Builder
@@ -197,9 +193,8 @@ func (f *failure) seed(t *state.Task, last, fixed judged) Proposal {
 	return s
 }
 
-// Ended adds what ended a failure: the files that the change touched, and the
-// change itself. What is fixed where it was found is a fix; what is fixed
-// elsewhere is a gotcha.
+// Ended adds the end of a failure: the changed files, and the change itself. A failure that
+// was fixed in its own file is a fix; one that was fixed in another file is a gotcha.
 func (s *Proposal) Ended(changed []string, diff string) {
 	found := s.Paths()
 	if slices.ContainsFunc(changed, func(c string) bool { return slices.Contains(found, c) }) {
@@ -218,7 +213,7 @@ func (s *Proposal) Ended(changed []string, diff string) {
 	s.Text = fmt.Sprintf("%s\nThis change ended it:\n\n%s\n", s.Text, diff)
 }
 
-// landed returns the attempt of a task that landed, nil where it is unknown.
+// landed returns the attempt of a task that landed, or nil if unknown.
 func landed(t *state.Task) *state.Attempt {
 	for _, a := range t.Attempts {
 		if a.ID == t.Landed.Attempt {
@@ -228,8 +223,8 @@ func landed(t *state.Task) *state.Attempt {
 	return nil
 }
 
-// reviews returns the findings of reviewers that sent the work back and stood:
-// the author fixed them, or disputed them in vain.
+// reviews returns the reviewers' findings that sent the work back and were upheld: the author
+// fixed them, or disputed them without success.
 func reviews(t *state.Task) []Proposal {
 	a := landed(t)
 	if a == nil {
@@ -262,9 +257,8 @@ func reviews(t *state.Task) []Proposal {
 	return seeds
 }
 
-// dropped reports whether a finding of the reviewers of the n-th round, from 0,
-// was disputed, and the next reviewers did not report it again: the author was
-// right.
+// dropped reports whether a finding of the reviewers of the n-th round, from 0, was disputed
+// and then not repeated: the author was right.
 func dropped(a *state.Attempt, n int, f nexus.Finding) bool {
 	disputed := false
 	for i := n + 1; i < len(a.Rounds); i++ {
@@ -283,7 +277,7 @@ func dropped(a *state.Attempt, n int, f nexus.Finding) bool {
 	return false
 }
 
-// answers returns what people answered to questions of the agents of a task.
+// answers returns people's answers to questions of a task's agents.
 func answers(s *state.State, t *state.Task) []Proposal {
 	var seeds []Proposal
 	for _, q := range s.Questions {
@@ -308,13 +302,12 @@ func answers(s *state.State, t *state.Task) []Proposal {
 	return seeds
 }
 
-// asks reports whether a question is one of an attempt at a task, or of its
-// landing.
+// asks reports whether a question was asked by an attempt at a task or by its landing.
 func asks(t *state.Task, by nexus.AttemptID) bool {
 	return slices.ContainsFunc(t.Attempts, func(a *state.Attempt) bool { return a.ID == by || state.MergeID(a.ID) == by })
 }
 
-// handins names the submissions of those who wrote what landed.
+// handins returns the submissions of the authors of the landed work.
 func handins(t *state.Task) []Proposal {
 	a := landed(t)
 	if a == nil {
@@ -329,8 +322,8 @@ func handins(t *state.Task) []Proposal {
 	return seeds
 }
 
-// Learned returns what a submission proposes. It forgives how that is written,
-// and takes no more than a few short texts.
+// Learned returns the entries that a submission proposes. It is tolerant of the form, and
+// accepts only a few short texts.
 func Learned(handin []byte) []Episode {
 	var h struct {
 		Learned []struct {
@@ -374,8 +367,8 @@ func isName(s string) bool {
 	return s != "" && len(s) <= maxName && !strings.ContainsFunc(s, unicode.IsSpace) && s == plain(s)
 }
 
-// said returns a finding in one line: where it is, without the number of the
-// line, which moves, and what it says.
+// said returns a finding in one line: its file, without the line number, which changes, and
+// its message.
 func said(f nexus.Finding) string {
 	var parts []string
 	for _, p := range []string{f.File, f.Test, f.Message} {
@@ -390,8 +383,7 @@ func quote(title string) string {
 	return `"` + cut(strings.Join(strings.Fields(plain(title)), " "), 100) + `"`
 }
 
-// plain returns a text without characters that a file of an episode may not
-// hold.
+// plain returns a text without characters that an entry's file must not contain.
 func plain(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n")
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
@@ -402,7 +394,7 @@ func plain(text string) string {
 	}, text))
 }
 
-// cut returns the beginning of a text, and says that it is one.
+// cut returns the beginning of a text, with a mark at the cut.
 func cut(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text

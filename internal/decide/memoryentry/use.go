@@ -7,16 +7,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Gate is the name of what refuses a change that edits the memory.
+// Gate is the name of the gate that refuses a change of the memory.
 const Gate = "memory"
 
-// Use is how often agents were told of an episode, and when last.
+// Use counts the uses of an entry by agents, with the last time.
 type Use struct {
 	Hits int
 	Last time.Time
 }
 
-// CountUses adds the uses of a run to those of others, by ID.
+// CountUses adds the uses in a run to those in others, by ID.
 func CountUses(all map[string]Use, s *state.State) {
 	attempts := []*state.Attempt{s.Planning}
 	for _, t := range s.Tasks {
@@ -41,7 +41,7 @@ func CountUses(all map[string]Use, s *state.State) {
 	}
 }
 
-// Remembered returns what becomes of a choice as a fact has it.
+// Remembered converts a choice to its form in a fact.
 func (c Choice) Remembered() nexus.Remembered {
 	return nexus.Remembered{ID: c.ID, Why: c.Why, Tokens: c.Tokens, Left: c.Left}
 }

@@ -1,6 +1,6 @@
-// Package notice defines what people are told of a run who do not look at it: of
-// which facts, in which words, and how serious each is. It decides who is told
-// what, and when: at once, with others, or after quiet hours.
+// Package notice defines the notices about a run for people who are not watching it: for
+// which facts, with which texts, and how serious each is. It decides which recipients get
+// which notices, and when: at once, together with others, or after quiet hours.
 package notice
 
 import (
@@ -17,39 +17,39 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Kind says what a notice is about.
+// Kind is the kind of a notice.
 type Kind string
 
-// The kinds.
+// Values of Kind.
 const (
-	End      Kind = "end"      // a run is over
-	Parked   Kind = "parked"   // a task waits for a person, or failed
-	Question Kind = "question" // somebody must answer
-	Plan     Kind = "plan"     // a plan waits for consent
-	Review   Kind = "review"   // what landed waits for somebody to look at it and agree
-	Budget   Kind = "budget"   // three quarters or more of the money is spent, or all of it
-	Quota    Kind = "quota"    // an account takes no calls for now, or takes them again
+	End      Kind = "end"      // a run has ended
+	Parked   Kind = "parked"   // a task is parked or failed
+	Question Kind = "question" // a question waits for an answer
+	Plan     Kind = "plan"     // a plan waits for approval
+	Review   Kind = "review"   // the landed commits wait for a review and approval
+	Budget   Kind = "budget"   // three quarters or more of the money is spent
+	Quota    Kind = "quota"    // an account accepts no calls for now, or accepts them again
 	Landed   Kind = "landed"   // the first task of a run landed
-	Alert    Kind = "alert"    // something is odd that no cap ends, or is over
+	Alert    Kind = "alert"    // a problem that no limit ends, or its end
 )
 
 // Kinds returns all kinds, in the order of their documentation.
 func Kinds() []Kind { return []Kind{End, Parked, Question, Plan, Review, Budget, Quota, Landed, Alert} }
 
-// leastPercent is from which mark of the budget on people are told.
+// leastPercent is the lowest reported percentage of the budget.
 const leastPercent = 75
 
-// The longest texts, in bytes.
+// Maximum lengths of texts, in bytes.
 const (
 	maxTitle = 120
 	maxText  = 400
 )
 
-// Notice is something that people are told.
+// Notice is a message to people about a run.
 type Notice struct {
-	ID       string              `json:"id"` // the same each time it is sent
+	ID       string              `json:"id"` // the same for each delivery
 	Run      nexus.RunID         `json:"run"`
-	Seq      int64               `json:"seq"` // of the fact in the journal
+	Seq      int64               `json:"seq"` // sequence number of the fact in the journal
 	At       time.Time           `json:"at"`
 	Kind     Kind                `json:"kind"`
 	Severity humaninput.Severity `json:"severity"`
@@ -58,17 +58,17 @@ type Notice struct {
 	Next     string              `json:"next,omitzero"` // command
 }
 
-// Levels returns the severities, the least one first.
+// Levels returns the severities, the lowest first.
 func Levels() []humaninput.Severity {
 	return []humaninput.Severity{humaninput.Green, humaninput.Yellow, humaninput.Red}
 }
 
-// Reaches reports whether a severity is at least another one. The empty one is less than all.
+// Reaches reports whether a severity is at least another one. The empty one is the lowest.
 func Reaches(s, least humaninput.Severity) bool {
 	return slices.Index(Levels(), s) >= slices.Index(Levels(), least)
 }
 
-// Collector makes notices of the events of runs. The zero Fold has seen none. It belongs
+// Collector converts the events of runs to notices. The zero Collector is empty. It belongs
 // to the goroutine that folds the events.
 type Collector struct {
 	Past func(nexus.RunID) iter.Seq2[nexus.Event, error] // reads a run from its beginning
@@ -76,15 +76,14 @@ type Collector struct {
 	runs map[nexus.RunID]*run
 }
 
-// run is one run, as far as it was folded.
+// run is the folded state of one run.
 type run struct {
 	*state.State
 
-	full map[string]bool // caps of money that said no
+	full map[string]bool // caps of money that refused a call
 }
 
-// Apply folds an event and returns what people are told of it. A run whose events
-// do not fit together is left out.
+// Apply folds an event and returns its notices. A run with inconsistent events is skipped.
 func (f *Collector) Apply(e nexus.Event) ([]Notice, error) {
 	r, known := f.runs[e.Run]
 	if !known {
@@ -112,12 +111,12 @@ func (f *Collector) Apply(e nexus.Event) ([]Notice, error) {
 	}
 	all := r.notices(e)
 	if _, over := e.Fact.(nexus.RunEnded); over {
-		delete(f.runs, e.Run) // it is read again if it goes on
+		delete(f.runs, e.Run) // it is read again if it continues
 	}
 	return all, nil
 }
 
-// notices returns what people are told of an event that the run has folded.
+// notices returns the notices of an event that the run has folded.
 func (r *run) notices(e nexus.Event) []Notice {
 	n := r.notice(e)
 	if n.Kind == "" {
@@ -129,7 +128,7 @@ func (r *run) notices(e nexus.Event) []Notice {
 	return []Notice{n}
 }
 
-// line makes one line of a text that may be from outside.
+// line returns one line of an untrusted text, cut to a length.
 func line(text string, most int) string {
 	return sanitize.Cut(sanitize.Show(strings.Join(strings.Fields(text), " ")), most)
 }
@@ -176,7 +175,7 @@ func (r *run) notice(e nexus.Event) Notice {
 	}
 }
 
-// quota returns what people are told of an account.
+// quota returns the notice about an account.
 func quota(e nexus.Event) Notice {
 	switch f := e.Fact.(type) {
 	case nexus.QuotaHit:
@@ -213,7 +212,7 @@ func (r *run) ended(f nexus.RunEnded) Notice {
 		Text: fmt.Sprintf("%d of %d tasks landed, %s spent", len(r.Landings), len(r.Tasks), r.Ledger.Spent()),
 	}
 	switch {
-	case strings.Contains(f.Why, "tasks landed"): // it says so itself
+	case strings.Contains(f.Why, "tasks landed"): // the reason contains it
 		n.Text = f.Why
 	case f.Why != "":
 		n.Text = f.Why + "; " + n.Text
@@ -238,7 +237,7 @@ func (r *run) parked(f nexus.TaskParked) Notice {
 		what = "failed"
 	}
 	if t := r.Task(f.Task); t != nil && t.OverCap != nil {
-		severity = humaninput.Red // nothing more is spent on it
+		severity = humaninput.Red // no more money is spent on it
 	}
 	return Notice{
 		Kind: Parked, Severity: severity, Title: r.name(f.Task) + " is " + what, Text: f.Why,
@@ -264,7 +263,7 @@ func (r *run) question(f nexus.QuestionAsked) Notice {
 	return n
 }
 
-// refused tells that a cap is reached, once for each.
+// refused returns the notice that a cap is reached, once for each cap.
 func (r *run) refused(f nexus.BudgetRefused) Notice {
 	key := strings.Join([]string{f.Cap, f.Of, string(f.Task)}, "/")
 	if r.full[key] {

@@ -10,36 +10,38 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 )
 
-// Rule says which notices go which ways. The zero Rule takes all of them, all ways.
+// Rule selects notices for channels. The zero Rule matches all notices on all channels.
 type Rule struct {
-	Kinds    []Kind              // none: all
+	Kinds    []Kind              // empty: all
 	Severity humaninput.Severity // at least; empty: any
-	Ways     []string            // none: all
+	Ways     []string            // channels; empty: all
 }
 
-// takes reports whether a rule sends a notice a way.
+// takes reports whether a rule sends a notice to a channel.
 func (r Rule) takes(n Notice, way string) bool {
 	return (len(r.Kinds) == 0 || slices.Contains(r.Kinds, n.Kind)) && Reaches(n.Severity, r.Severity) &&
 		(len(r.Ways) == 0 || slices.Contains(r.Ways, way))
 }
 
-// ShouldSend reports whether a notice goes a way: that one rule says so. Without a rule
-// all do.
+// ShouldSend reports whether a notice is sent to a channel: at least one rule matches, or
+// there are no rules.
 func ShouldSend(rules []Rule, n Notice, way string) bool {
 	return len(rules) == 0 || slices.ContainsFunc(rules, func(r Rule) bool { return r.takes(n, way) })
 }
 
-// Timing says when notices are sent that went a way. The zero Timing sends each at once.
+// Timing sets when notices are sent. The zero Timing sends each at once.
 type Timing struct {
-	Quiet   improve.Hours       // in which only what breaks through is sent
+	Quiet   improve.Hours       // hours in which only notices of severity Through or higher are sent
 	Zone    *time.Location      // of the quiet hours and the digest; nil: UTC
-	Through humaninput.Severity // from it on nothing waits, neither for quiet hours to end nor for company; empty: nothing breaks through
-	Window  time.Duration       // that a notice waits for others
-	Digest  string              // time of the day, such as 18:00, at which all others are sent together; empty: there is none
-	Most    int                 // notices in a message; 0: any number
+	Through humaninput.Severity // severity from which a notice is sent at once, also in quiet hours; empty: none
+	Window  time.Duration       // time for which a notice waits for others
+	// time of day, such as 18:00, at which all other notices are sent together; empty: no
+	// digest
+	Digest string
+	Most   int // notices in a message; 0: any number
 }
 
-// Check says what is wrong with a time of a digest.
+// Check returns the problem with the time of the digest.
 func (t Timing) Check() error {
 	if t.Digest == "" {
 		return nil
@@ -70,7 +72,7 @@ func (t Timing) due(n Notice, now time.Time) time.Time {
 	return end
 }
 
-// nextAt returns the next time after one at which the clock shows the time of a day.
+// nextAt returns the next time at which the clock shows a time of day.
 func nextAt(after time.Time, clock string) time.Time {
 	c, err := time.Parse("15:04", clock)
 	if err != nil {
@@ -85,8 +87,8 @@ func nextAt(after time.Time, clock string) time.Time {
 	return after
 }
 
-// Next returns which of the notices that wait are sent now, the oldest first; where
-// there are none, when there will be.
+// Next returns the waiting notices to send now, the oldest first, or if there are none, the
+// time of the next ones.
 func (t Timing) Next(waiting []Notice, now time.Time) (send []Notice, at time.Time) {
 	for _, n := range waiting {
 		switch due := t.due(n, now); {
@@ -99,7 +101,7 @@ func (t Timing) Next(waiting []Notice, now time.Time) (send []Notice, at time.Ti
 	if len(send) == 0 {
 		return nil, at
 	}
-	if t.Digest == "" { // who waits for company has found some
+	if t.Digest == "" { // others are due, so it is sent with them
 		if joined := t.join(waiting, now); len(joined) > len(send) {
 			send = joined
 		}
@@ -110,13 +112,13 @@ func (t Timing) Next(waiting []Notice, now time.Time) (send []Notice, at time.Ti
 	return slices.Clone(send), now
 }
 
-// join returns all notices that only wait for company.
+// join returns all notices that only wait for others.
 func (t Timing) join(waiting []Notice, now time.Time) []Notice {
 	t.Window = 0
 	return slices.DeleteFunc(slices.Clone(waiting), func(n Notice) bool { return t.due(n, now).After(now) })
 }
 
-// String says in words when notices are sent.
+// String describes in words when notices are sent.
 func (t Timing) String() string {
 	var all []string
 	switch {

@@ -1,7 +1,6 @@
-// Package numberedfiles finds files that take the same place in a sequence:
-// migrations, decision records and the like that are numbered one after the
-// other. Two tasks that work at once both take the next number, git merges the
-// two files without a conflict, and what reads the sequence breaks.
+// Package numberedfiles finds files with the same place in a sequence: migrations, decision
+// records and similar files with consecutive numbers. Two parallel tasks both use the next
+// number, git merges the two files without a conflict, and the reader of the sequence fails.
 package numberedfiles
 
 import (
@@ -19,29 +18,28 @@ import (
 // File is a file of a tree.
 type File struct {
 	Path string
-	Text string // of a file for which [NamesParent] holds; empty for any other
+	Text string // of a file for which [NamesParent] is true; empty for any other
 }
 
-// Collision is a file that takes what another one has.
+// Collision is a file whose place in a sequence is used by another one.
 type Collision struct {
 	Path string // the new file
-	With string // the file that was there before
-	What string // what both take: a number, or the file that both follow
-	Next string // what is free
+	With string // the existing file
+	What string // the shared thing: a number, or the file that both follow
+	Next string // a free number
 }
 
-// String says it for people.
+// String describes it for people.
 func (c Collision) String() string { return fmt.Sprintf("%s is taken by %s", c.What, c.With) }
 
 // place is the place of a file in a sequence.
 type place struct {
-	before, digits, stem string // what stands in front of the number, the number, and the name up to its first dot
+	before, digits, stem string // the text before the number, the number, and the name up to its first dot
 	number               int
 }
 
-// The ways in which the names of such files begin: of Flyway with V, and of most
-// others with the number. A date is none: 2024-05-01, 2024_05_01, 202405. A time to
-// the second is one.
+// Patterns at the start of such files' names: V in Flyway, and the number in most others. A
+// date is not a number: 2024-05-01, 2024_05_01, 202405. A time with seconds is one.
 var (
 	flyway  = pattern.Lazy(`^(V|U)(\d{1,14})__`)
 	record  = pattern.Lazy(`^((?:adr|rfc|ADR|RFC)-)(\d{1,6})[-_]`)
@@ -49,7 +47,7 @@ var (
 	date    = pattern.Lazy(`^(?:19|20)\d\d(?:[-_](?:0[1-9]|1[0-2])[-_.]|(?:0[1-9]|1[0-2])[-_])`)
 )
 
-// What migrations say in their texts.
+// Patterns in the texts of migrations.
 var (
 	downRevision = pattern.Lazy(`(?m)^down_revision(?:\s*:[^=\n]*)?\s*=\s*["']([\w.-]+)["']\s*(?:#.*)?$`)
 	revision     = pattern.Lazy(`(?m)^revision(?:\s*:[^=\n]*)?\s*=\s*["']([\w.-]+)["']`)
@@ -57,8 +55,8 @@ var (
 	dependency   = pattern.Lazy(`\(\s*["'](\w+)["']\s*,\s*["'](\w+)["']\s*,?\s*\)`)
 )
 
-// placeOf returns the place that a name gives a file in a sequence. In directories of
-// changelog fragments numbers are those of issues.
+// placeOf returns the place of a file in a sequence, from its name. In directories of
+// changelog fragments the numbers are those of issues, and are ignored.
 func placeOf(file string) (place, bool) {
 	base := path.Base(file)
 	if !strings.ContainsAny(base, "0123456789") {
@@ -85,17 +83,17 @@ func placeOf(file string) (place, bool) {
 	return place{}, false
 }
 
-// same reports whether two places are one, and their files are not parts of one
-// thing, such as the two ways of a migration.
+// same reports whether two places are equal and their files are not parts of one thing, such
+// as the two directions of a migration.
 func (p place) same(o place) bool {
 	return p.before == o.before && p.number == o.number && p.stem != o.stem
 }
 
-// furthest bounds how far behind the last number of a sequence the next one is.
+// furthest limits the distance of the next number from the last one of a sequence.
 const furthest = 10
 
-// Collisions returns which new files take a place that a file of the tree before
-// them has. Had are the files of that tree in the directories of the new ones.
+// Collisions returns the new files whose place is used by a file of the earlier tree. Had are
+// the files of that tree in the directories of the new ones.
 func Collisions(added, had []File) []Collision {
 	var all []Collision
 	for _, f := range added {
@@ -110,8 +108,8 @@ func Collisions(added, had []File) []Collision {
 	return all
 }
 
-// byName returns a file with the number of another one. Where numbers were there more
-// than once before, they are no sequence, nor are they where they jump.
+// byName returns the collision of a file with a file of the same number. Files with earlier
+// duplicates, or with gaps between the numbers, are not a sequence.
 func byName(file string, had []File) (c Collision, ok bool) {
 	p, numbered := placeOf(file)
 	if !numbered {
@@ -140,15 +138,15 @@ func byName(file string, had []File) (c Collision, ok bool) {
 	return c, true
 }
 
-// NamesParent reports whether the text of a file says which one it follows: a migration of
+// NamesParent reports whether the text of a file names its predecessor: a migration of
 // Alembic or Django.
 func NamesParent(file string) bool {
 	dir := path.Base(path.Dir(file))
 	return path.Ext(file) == ".py" && (dir == "versions" || dir == "migrations") && path.Base(file) != "__init__.py"
 }
 
-// byParent returns a migration that follows the one that another follows, too. Had
-// that been so before, it would be merged later.
+// byParent returns the collision of a migration with another one that follows the same
+// migration. If that had happened before, it would be merged later.
 func byParent(f File, had []File) (c Collision, ok bool) {
 	parent, kind := parentOf(f)
 	if parent == "" {
@@ -162,8 +160,8 @@ func byParent(f File, had []File) (c Collision, ok bool) {
 	return c, false
 }
 
-// parentOf returns the one migration that a migration follows, and of which kind it
-// is; nothing for one that is the first, or that merges several.
+// parentOf returns the single predecessor of a migration, and its kind. Both are empty for
+// the first migration, and for one that merges several.
 func parentOf(f File) (parent, kind string) {
 	if !NamesParent(f.Path) {
 		return "", ""
@@ -188,7 +186,7 @@ func parentOf(f File) (parent, kind string) {
 	return own[0], "django"
 }
 
-// nameOf returns how others name a migration that they follow.
+// nameOf returns the name by which other migrations refer to this one.
 func nameOf(f File) string {
 	name := ""
 	if m := revision().FindStringSubmatch(f.Text); m != nil {
@@ -197,9 +195,9 @@ func nameOf(f File) string {
 	return cmp.Or(name, strings.TrimSuffix(path.Base(f.Path), ".py"))
 }
 
-// MayCollide reports whether two tasks that are to write these files take the same place in
-// a sequence, or may: of migrations whose text says which one they follow that is not
-// known before they are there.
+// MayCollide reports whether two tasks that are to write these files use, or may use, the
+// same place in a sequence: for migrations that name their predecessor the place is unknown
+// before they are written.
 func MayCollide(a, b []string) bool {
 	for _, f := range a {
 		p, numbered := placeOf(f)

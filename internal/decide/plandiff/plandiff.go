@@ -1,8 +1,8 @@
-// Package plandiff says how a plan differs from the one before: which tasks are
-// new, which are gone, and what is another thing in those that stayed.
+// Package plandiff compares a plan with the one before: new tasks, removed tasks, and changed
+// fields of the others.
 //
-// Tasks are the same where their titles are, or else their IDs: a planner that
-// makes another plan numbers it anew.
+// Tasks are the same if their titles are, or else if their IDs are: a planner that makes
+// another plan assigns new numbers.
 package plandiff
 
 import (
@@ -15,26 +15,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Kind says what became of a task.
+// Kind is the kind of a change.
 type Kind string
 
-// The kinds.
+// Values of Kind.
 const (
 	Added   Kind = "added"
 	Removed Kind = "removed"
 	Changed Kind = "changed"
 )
 
-// Change is what became of one task.
+// Change is the change of one task.
 type Change struct {
 	Kind   Kind         `json:"kind"`
 	Task   nexus.TaskID `json:"task"`
 	Title  string       `json:"title"`
-	Fields []Field      `json:"fields,omitempty"` // of a task that changed
+	Fields []Field      `json:"fields,omitempty"` // of a changed task
 }
 
-// Field is what is another thing in a task: the text that it was and is, or what
-// a list has no more and has now.
+// Field is the change of a field: the old and the new text, or the removed and the added
+// items of a list.
 type Field struct {
 	Name    string   `json:"name"`
 	Before  string   `json:"before,omitzero"`
@@ -43,11 +43,11 @@ type Field struct {
 	Added   []string `json:"added,omitempty"`
 }
 
-// Diff returns what is different in a plan: first what is new or changed, in
-// the order of the plan, then what is gone.
+// Diff returns the differences of a plan: first new and changed tasks, in the order of the
+// plan, then removed ones.
 func Diff(before, after []nexus.Task) []Change {
 	old := pair(before, after)
-	names := map[nexus.TaskID]nexus.TaskID{} // what tasks are called now
+	names := map[nexus.TaskID]nexus.TaskID{} // present names of tasks
 	kept := make([]bool, len(before))
 	for i, j := range old {
 		if j >= 0 {
@@ -56,7 +56,7 @@ func Diff(before, after []nexus.Task) []Change {
 	}
 	for j, o := range before {
 		if !kept[j] && slices.ContainsFunc(after, func(t nexus.Task) bool { return t.ID == o.ID }) {
-			names[o.ID] = o.ID + " (gone)" // another task has its id now
+			names[o.ID] = o.ID + " (gone)" // another task has its ID now
 		}
 	}
 	var all []Change
@@ -75,7 +75,7 @@ func Diff(before, after []nexus.Task) []Change {
 	return all
 }
 
-// pair returns for each task which one before it is; -1 for none.
+// pair returns for each task the index of the same task before, or -1.
 func pair(before, after []nexus.Task) []int {
 	old, taken := make([]int, len(after)), make([]bool, len(before))
 	for i := range old {
@@ -101,8 +101,8 @@ func alike(a, b nexus.Task) bool {
 	return strings.EqualFold(strings.Join(strings.Fields(a.Title), " "), strings.Join(strings.Fields(b.Title), " "))
 }
 
-// compare returns what is different in a task. A need of a task that has another
-// name now is the same need.
+// compare returns the differences of a task. A need for a task with a new name is the same
+// need.
 func compare(a, b nexus.Task, names map[nexus.TaskID]nexus.TaskID) []Field {
 	var all []Field
 	text := func(name, before, after string) {
@@ -151,7 +151,7 @@ func renamed(ids []nexus.TaskID, names map[nexus.TaskID]nexus.TaskID) []string {
 	return all
 }
 
-// ties says why a task depends on others, where it says so.
+// ties returns the reasons for a task's dependencies, if it gives any.
 func ties(t nexus.Task, names map[nexus.TaskID]nexus.TaskID) []string {
 	var all []string
 	for _, id := range slices.Sorted(maps.Keys(t.Ties)) {
@@ -177,7 +177,7 @@ func minutes(n int) string {
 	return strconv.Itoa(n)
 }
 
-// without returns what a list has and another has not.
+// without returns the items of a list that another list does not have.
 func without(list, other []string) []string {
 	var all []string
 	for _, s := range list {
@@ -188,7 +188,7 @@ func without(list, other []string) []string {
 	return all
 }
 
-// String says a change in one line: a mark, the task, and what is different.
+// String formats a change in one line: a mark, the task, and the differences.
 func (c Change) String() string {
 	text := fmt.Sprintf("%s %s %s", c.Mark(), c.Task, c.Title)
 	words := make([]string, len(c.Fields))
@@ -201,7 +201,7 @@ func (c Change) String() string {
 	return text
 }
 
-// Mark is + for what is new, - for what is gone and ~ for what is different.
+// Mark returns + for new, - for removed and ~ for changed tasks.
 func (c Change) Mark() string {
 	switch c.Kind {
 	case Added:
@@ -213,7 +213,7 @@ func (c Change) Mark() string {
 	}
 }
 
-// String says what is different. A brief is too long for that.
+// String describes the difference. A brief is too long to be included.
 func (f Field) String() string {
 	switch {
 	case f.Name == "brief":
@@ -238,7 +238,7 @@ func (f Field) String() string {
 	}
 }
 
-// Brief says all changes in few words, for those who are asked about the plan.
+// Brief returns a short summary of all changes, for people who are asked about the plan.
 func Brief(all []Change) string {
 	if len(all) == 0 {
 		return "the tasks are the same"

@@ -6,9 +6,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-const maxPart = 160 // bytes of a part that is quoted
+const maxPart = 160 // bytes of a quoted part
 
-// marks notes what is judged now.
+// marks sets the part that is being judged.
 func (j *judgement) marks(n syntax.Node) {
 	switch n.(type) {
 	case *syntax.CallExpr, *syntax.Redirect, *syntax.DeclClause, *syntax.FuncDecl, *syntax.CoprocClause, *syntax.ParamExp,
@@ -17,8 +17,8 @@ func (j *judgement) marks(n syntax.Node) {
 	}
 }
 
-// text returns what the command line says at a node, cut where it is long; all
-// of it for nil.
+// text returns the part of the command line at a node, cut if it is long, or all of it for
+// nil.
 func (j *judgement) text(n syntax.Node) string {
 	if n == nil {
 		return cut(j.whole)
@@ -38,8 +38,8 @@ func cut(text string) string {
 	return text
 }
 
-// alternativeTo says what is allowed instead of what a rule refuses. What is between
-// backquotes is a tool, or a command that is allowed.
+// alternativeTo returns an allowed alternative to a command that a rule refuses. Text between
+// backquotes is a tool, or an allowed command.
 func alternativeTo(rule, reason string, locked bool) string {
 	group, _, _ := strings.Cut(rule, ".")
 	all := alternatives()
@@ -56,12 +56,12 @@ func alternativeTo(rule, reason string, locked bool) string {
 	return "write what you need as a script in the worktree with `write_file`, and run it: `bash script.sh`"
 }
 
-// alternative is what is allowed instead of what a rule is about, where the
-// reason holds a word; the first that fits counts.
+// alternative is an allowed alternative for a rule, if the reason contains a word. The first
+// match counts.
 type alternative struct{ rule, word, way string }
 
-// lockedWays are for a tree whose git directory cannot be written: nothing that
-// writes it is of use.
+// lockedWays are alternatives for a tree whose git directory is read-only: commands that
+// write it are useless there.
 func lockedWays() []alternative {
 	return []alternative{
 		{"tree.delete", "", "name the files to remove: `rm FILE`"},

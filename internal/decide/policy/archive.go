@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// unzip judges what it reads, and the directory that it writes to.
+// unzip judges the files that it reads, and its output directory.
 func (j *judgement) unzip(argv []shell.Word) {
 	for i := 1; i < len(argv); i++ {
 		switch a := argv[i]; {
@@ -26,8 +26,7 @@ func (j *judgement) unzip(argv []shell.Word) {
 	}
 }
 
-// plainTar reports whether an option of tar only says what is taken and how it
-// is written down.
+// plainTar reports whether an option of tar only selects files or sets the format.
 func plainTar(w shell.Word) bool {
 	return !w.Dynamic && regexp.MustCompile(`^--(strip-components=\d+|exclude-vcs|exclude-vcs-ignores|exclude=.*|wildcards|no-same-owner|no-same-permissions|sort=\w+|mtime=[\w@: +-]+|owner=\w+(:\d+)?|group=\w+(:\d+)?|numeric-owner|format=\w+|list|extract|create|gzip|verbose|null|zstd|bzip2|xz|auto-compress|keep-old-files|one-top-level)$`).MatchString(w.Text)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// builds judges a simple command whose program builds, tests or fetches, and
-// reports whether it is one.
+// builds judges a simple command whose program builds, tests or fetches, and reports whether
+// it is one.
 func (j *judgement) builds(argv []shell.Word) bool {
 	switch name := argv[0].Text; name {
 	case "go":
@@ -42,7 +42,7 @@ func versioned(name string) bool {
 	return regexp.MustCompile(`^(python|pip|php|ruby|perl|node)3?(\.\d+)+$`).MatchString(name)
 }
 
-// unseen asks where a word that is not seen could be one of the options.
+// unseen requires approval if a word with unknown content could be one of the options.
 func (j *judgement) unseen(asked []string, words []shell.Word) {
 	if shell.MayHideOption(asked, words) {
 		j.add(Ask, "path.unseen", "it may be given options that are not known before it runs")

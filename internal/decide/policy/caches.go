@@ -12,11 +12,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// dependency stands for a path that a command prints before it is known: that of
-// a dependency or a toolchain, which may be read and not written.
+// dependency represents a path that a command prints at run time: that of a dependency or a
+// toolchain, which may be read but not written.
 const dependency = "/usr/lib/dependency"
 
-// locates reports whether a substitution prints one such path.
+// locates reports whether a substitution prints such a path.
 func (j *judgement) locates(s *syntax.Stmt) bool {
 	if s.Negated || s.Background || slices.ContainsFunc(s.Redirs, func(r *syntax.Redirect) bool { return r.N == nil || r.N.Value != "2" }) {
 		return false
@@ -44,8 +44,7 @@ func (j *judgement) locates(s *syntax.Stmt) bool {
 	return false
 }
 
-// located reports whether a command prints where a dependency or a toolchain
-// lies.
+// located reports whether a command prints the path of a dependency or a toolchain.
 func located(words []string) bool {
 	if len(words) < 2 {
 		return false
@@ -60,9 +59,9 @@ func located(words []string) bool {
 	return stack.IsLocateCommand(words)
 }
 
-// locateFromTmpOrCache says where a path lies that is named from the private /tmp or from a
-// cache. Where going there did not work it is one of the tree, so that is what
-// it is judged as in /tmp, and in a cache it may only be read.
+// locateFromTmpOrCache returns the kind of a relative path after a cd to the private /tmp or
+// to a cache. If the cd failed, the path is in the tree. So in /tmp it is judged as one of
+// the tree, and in a cache it may only be read.
 func (j *judgement) locateFromTmpOrCache(p string) (pathkind.Kind, string) {
 	clean := path.Clean(p)
 	switch {
@@ -75,8 +74,8 @@ func (j *judgement) locateFromTmpOrCache(p string) (pathkind.Kind, string) {
 	}
 }
 
-// home returns where a path in somebody's home lies in a cache that is shown
-// elsewhere, empty where there is none.
+// home returns the path of a cache for a path in a home directory, if the cache is mounted
+// elsewhere, or "".
 func (j *judgement) home(p string) string {
 	for _, dir := range j.rules.Caches {
 		for _, known := range stack.CommandsOf().Caches {

@@ -11,9 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// endless judges a loop without an end: one that starts processes in the
-// background is denied, one that nothing in it ends or slows down is asked about.
-// So is one of very many processes.
+// endless judges an endless loop: one that starts background processes is denied, and one
+// without an end or a delay in its body needs approval. So does a loop that starts very many
+// processes.
 func (j *judgement) endless(n syntax.Node) {
 	var do []*syntax.Stmt
 	many := false
@@ -54,7 +54,7 @@ func (j *judgement) endless(n syntax.Node) {
 	}
 }
 
-// always reports whether a condition holds, or does not hold, every time.
+// always reports whether a condition always has the value holds.
 func always(s *syntax.Stmt, holds bool) bool {
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
@@ -101,15 +101,15 @@ func crowded(n syntax.Node) bool {
 	return regexp.MustCompile(`\d{6}`).MatchString(head)
 }
 
-// fills asks about a program that writes without an end.
+// fills requires approval for a program that writes without an end.
 func (j *judgement) fills(argv []shell.Word) {
 	if writesWithoutEnd(argv) {
 		j.add(Ask, "host.damage", argv[0].Text+" may write without end")
 	}
 }
 
-// bounded reports whether an option says after how many bytes a dump ends, and
-// that is not more than a disk holds.
+// bounded reports whether an option limits the bytes of a dump to less than the size of a
+// disk.
 func bounded(argv []shell.Word) bool {
 	for i, w := range argv {
 		if len(w.Text) < 2 || !slices.Contains([]string{"-N", "-n", "-l"}, w.Text[:2]) {
@@ -124,8 +124,8 @@ func bounded(argv []shell.Word) bool {
 	return false
 }
 
-// writesWithoutEnd reports whether a program writes without an end, or more than a disk
-// holds.
+// writesWithoutEnd reports whether a program writes without an end, or more than a disk can
+// store.
 func writesWithoutEnd(argv []shell.Word) bool {
 	reads := slices.ContainsFunc(argv[1:], func(w shell.Word) bool { return source(strings.TrimPrefix(w.Text, "if=")) })
 	switch name := argv[0].Text; name {
@@ -148,7 +148,7 @@ func writesWithoutEnd(argv []shell.Word) bool {
 	}
 }
 
-// huge reports whether a word says 16 GB or more.
+// huge reports whether a word means 16 GB or more.
 func huge(word string) bool {
 	word = strings.TrimRight(word[strings.LastIndexAny(word, "=-+ ")+1:], "iBb")
 	word = strings.TrimLeft(word, "ncls")
@@ -161,7 +161,7 @@ func huge(word string) bool {
 	return len(digits)+exponent > 11 || len(digits)+exponent == 11 && digits >= "16"
 }
 
-// decodes reports whether a program turns text into what cannot be seen here.
+// decodes reports whether a program decodes text to content that cannot be checked here.
 func decodes(argv []shell.Word) bool {
 	has := func(options ...string) bool {
 		return slices.ContainsFunc(argv[1:], func(w shell.Word) bool { return slices.Contains(options, w.Text) })
@@ -179,8 +179,8 @@ func decodes(argv []shell.Word) bool {
 	return false
 }
 
-// holdsWork reports whether a directory at the top of a tree is named as those
-// are that hold what people wrote.
+// holdsWork reports whether a directory at the top of a tree has a usual name for directories
+// with people's work.
 func holdsWork(name string) bool {
 	return slices.Contains([]string{
 		"src", "source", "sources", "lib", "libs", "app", "apps", "internal", "cmd", "pkg", "include", "core", "modules", "packages", "crates", "components",
@@ -189,8 +189,8 @@ func holdsWork(name string) bool {
 	}, strings.ToLower(name))
 }
 
-// trees asks about removing a whole directory at the top of the worktree that
-// holds people's work.
+// trees requires approval for the removal of a whole directory at the top of the worktree
+// that contains people's work.
 func (j *judgement) trees(argv []shell.Word) {
 	options, operands := shell.SplitOptions(argv[1:])
 	if !shell.HasOption(options, []string{"-r", "-R", "--recursive"}) {
@@ -198,7 +198,7 @@ func (j *judgement) trees(argv []shell.Word) {
 	}
 	for _, w := range operands {
 		at, name := j.locatePath(w)
-		name = strings.TrimRight(name, "*/") // with all that is in there
+		name = strings.TrimRight(name, "*/") // with all its content
 		if w.Each {
 			j.add(Ask, "tree.delete", "it removes each directory that it visits")
 		}
@@ -208,7 +208,7 @@ func (j *judgement) trees(argv []shell.Word) {
 	}
 }
 
-// boundless reports whether xargs may start any number of processes at once.
+// boundless reports whether xargs may start an unlimited number of parallel processes.
 func boundless(argv []shell.Word) bool {
 	for i, w := range argv {
 		value, ok := strings.CutPrefix(w.Text, "--max-procs=")
@@ -225,14 +225,13 @@ func boundless(argv []shell.Word) bool {
 	return false
 }
 
-// waits reports whether a command is one that waits for a time that somebody
-// notices: a loop with it looks at something again and again, and fills nothing
-// before its time is over.
+// waits reports whether a command waits for a noticeable time: a loop with it polls
+// something, and fills no disk before its time limit.
 func waits(n *syntax.CallExpr) bool {
 	return len(n.Args) == 2 && n.Args[0].Lit() == "sleep" && regexp.MustCompile(`^(?:0?\.[1-9]\d*|[1-9]\d*(?:\.\d+)?)[smhd]?$`).MatchString(n.Args[1].Lit())
 }
 
-// movesAway asks about moving a whole directory with people's work out of the
+// movesAway requires approval for moving a whole directory with people's work out of the
 // tree.
 func (j *judgement) movesAway(operands []shell.Word) {
 	if len(operands) < 2 {
@@ -249,8 +248,8 @@ func (j *judgement) movesAway(operands []shell.Word) {
 	}
 }
 
-// takesAway reports whether a mode leaves the owner without a right to the tree
-// itself or a directory with people's work, or to all that is in there.
+// takesAway reports whether a mode removes an owner's right to the tree, or to a directory
+// with people's work, or to all its content.
 func (j *judgement) takesAway(mode string, operands []shell.Word, recursive bool) bool {
 	takes := mode != "" && strings.Trim(mode, "01234567") == "" && ("000" + mode)[len(mode)] != '7'
 	for clause := range strings.SplitSeq(mode, ",") {
@@ -272,8 +271,8 @@ func source(name string) bool {
 	return slices.Contains([]string{"/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"}, name)
 }
 
-// counted reports whether a word is the value of a test of find's that takes a
-// number with a unit, such as -size -5k.
+// counted reports whether a word is the value of a find test that takes a number with a unit,
+// such as -size -5k.
 func counted(test, word string) bool {
 	return slices.Contains([]string{"-size", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-links", "-newermt"}, test) &&
 		len(word) < 12 && strings.Trim(word, "-+0123456789cwbkMG") == "" && strings.ContainsAny(word, "0123456789")

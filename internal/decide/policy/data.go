@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// further returns how more programs are judged that the table cannot describe:
-// those with data of their own, and those whose words are commands.
+// further returns the judge of programs that the table cannot describe: those with their own
+// data, and those whose arguments are commands, or nil.
 func (j *judgement) further(name string) func([]shell.Word) {
 	switch name {
 	case "nyc", "c8":
@@ -35,8 +35,8 @@ func (j *judgement) further(name string) func([]shell.Word) {
 	return nil
 }
 
-// sqlite judges a database in a file of the tree: statements in SQL and what
-// shows, but nothing that runs a program or takes another file.
+// sqlite judges the use of a database file of the tree: SQL statements and display commands
+// are allowed, but nothing that runs a program or uses another file.
 func (j *judgement) sqlite(argv []shell.Word) {
 	named := false
 	for i := 1; i < len(argv); i++ {
@@ -66,7 +66,7 @@ func (j *judgement) sqlite(argv []shell.Word) {
 	}
 }
 
-// sql asks about statements that do more than work in one database.
+// sql requires approval for statements that affect more than one database.
 func (j *judgement) sql(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -80,14 +80,14 @@ func (j *judgement) sql(text string) {
 	}
 }
 
-// sysctl judges asking for the settings of the machine.
+// sysctl judges queries of the machine's settings.
 func (j *judgement) sysctl(argv []shell.Word) {
 	if len(argv) != 3 || argv[1].Text != "-n" || argv[2].Dynamic || strings.ContainsAny(argv[2].Text, "=-") {
 		j.add(Deny, "host.damage", "sysctl may change the machine's settings")
 	}
 }
 
-// printenv judges showing variables by name.
+// printenv judges the display of named variables.
 func (j *judgement) printenv(argv []shell.Word) {
 	for _, w := range argv[1:] {
 		if w.Dynamic || strings.HasPrefix(w.Text, "-") || program.Hidden(w.Text) || !program.Known(w.Text) {
@@ -125,7 +125,7 @@ func (j *judgement) commands(argv []shell.Word) {
 	}
 }
 
-// fd judges a search for files, and what is run on those that it finds.
+// fd judges a file search, and the command that it runs on the results.
 func (j *judgement) fd(argv []shell.Word) {
 	end := slices.IndexFunc(argv, func(w shell.Word) bool {
 		return slices.Contains([]string{"-x", "-X", "--exec", "--exec-batch"}, w.Text)
@@ -173,7 +173,7 @@ func (j *judgement) covers(argv []shell.Word) {
 	}
 }
 
-// watches judges a program that is started again after each change.
+// watches judges a program that is restarted after each change.
 func (j *judgement) watches(argv []shell.Word) {
 	for i, w := range argv[1:] {
 		switch option, value, joined := strings.Cut(w.Text, "="); {

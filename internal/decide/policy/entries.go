@@ -7,13 +7,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// beginsEntry reports whether a command begins with the words of an entry, word by
-// word. An empty entry begins nothing.
+// beginsEntry reports whether a command starts with the words of an entry. An empty entry
+// matches nothing.
 func beginsEntry(argv []shell.Word, entry string) bool { return beginsWith(argv, entry, false) }
 
-// fitsEntry reports whether a command is what an entry names, whatever options
-// are between its words, and whether it may turn out to be that once its
-// unseen words are known.
+// fitsEntry reports whether a command matches an entry, with any options between its words,
+// and whether it may match once its unknown words are known.
 func fitsEntry(argv []shell.Word, entry string) (certain, maybe bool) {
 	bare, short := withoutOptions(argv)
 	certain = beginsWith(argv, entry, false) || beginsWith(bare, entry, false) || beginsWith(short, entry, false)
@@ -22,7 +21,7 @@ func fitsEntry(argv []shell.Word, entry string) (certain, maybe bool) {
 
 func beginsWith(argv []shell.Word, entry string, unseen bool) bool {
 	want := strings.Fields(entry)
-	if strings.HasPrefix(entry, "mcp:") { // it is about no command, see ServerTool
+	if strings.HasPrefix(entry, "mcp:") { // it is not about a command, see ServerTool
 		return false
 	}
 	return len(want) > 0 && len(want) <= len(argv) && slices.EqualFunc(want, argv[:len(want)], func(e string, w shell.Word) bool {
@@ -30,9 +29,8 @@ func beginsWith(argv []shell.Word, entry string, unseen bool) bool {
 	})
 }
 
-// withoutOptions returns a command without its options, and also without the words
-// behind them, which may be theirs: what is between a program and its verb
-// hides neither.
+// withoutOptions returns a command without its options, and also without the words after
+// them, which may be their values: words between a program and its verb hide neither.
 func withoutOptions(argv []shell.Word) (bare, short []shell.Word) {
 	option := false
 	for _, w := range argv {

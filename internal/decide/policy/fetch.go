@@ -10,19 +10,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// destination is where a program goes.
+// destination is the kind of address that a program connects to.
 type destination int
 
-// The places.
 const (
-	toOutside         destination = iota // somewhere, as far as it is seen
-	toLoopback                           // its own loopback
-	toAllowed                            // hosts that may be reached, and it only reads
-	toOutsideWithData                    // out, with data of ours
+	toOutside         destination = iota // any host, or unknown
+	toLoopback                           // the sandbox's own loopback
+	toAllowed                            // allowed hosts, read only
+	toOutsideWithData                    // any host, and it sends our data
 )
 
-// fetching says where a curl or wget goes and which files it writes. The rule may
-// be nil: then no host may be reached.
+// fetching returns the destination of a curl or wget and the files that it writes. If reaches
+// is nil, no host is allowed.
 func fetching(argv []shell.Word, reaches func(host string, port int) bool) (destination, []shell.Word) {
 	if argv[0].Text == "curl" {
 		if where, made := loopback(argv); where == toLoopback {
@@ -46,7 +45,7 @@ func sending() []string {
 	return []string{"-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "-T", "--upload-file", "--json"}
 }
 
-// loopback reads a curl that may send where it goes to its own loopback.
+// loopback judges a curl that may send data if it connects only to its own loopback.
 func loopback(argv []shell.Word) (where destination, made []shell.Word) {
 	own, remote := 0, false
 	for i := 1; i < len(argv); i++ {
@@ -63,7 +62,8 @@ func loopback(argv []shell.Word) (where destination, made []shell.Word) {
 			made = append(made, argv[i])
 		case slices.Contains(sending(), a.Text) && i+1 < len(argv):
 			i++
-			reads := strings.ContainsAny(argv[i].Text, "@<") || a.Text == "-T" || a.Text == "--upload-file" // a file
+			// a file
+			reads := strings.ContainsAny(argv[i].Text, "@<") || a.Text == "-T" || a.Text == "--upload-file"
 			if slices.Contains([]string{"-d", "--data", "--data-binary", "--data-raw", "--json"}, a.Text) {
 				reads = strings.HasPrefix(argv[i].Text, "@")
 			}
@@ -83,13 +83,13 @@ func loopback(argv []shell.Word) (where destination, made []shell.Word) {
 	return toOutside, made
 }
 
-// shape is what of a program's options only reads.
+// shape lists the options of a program that only read.
 type shape struct {
-	alone  []string // options with no value
-	valued []string // options with a value that does no harm
-	output []string // options that name the file that is written
-	named  string   // the option that names it after the URL; "" where that is so anyway
-	short  string   // letters of options with no value
+	alone  []string // options without a value
+	valued []string // options with a harmless value
+	output []string // options that name the output file
+	named  string   // the option that names the output file after the URL; "" if that is the default
+	short  string   // letters of options without a value
 }
 
 func shapeOf(program string) (shape, bool) {
@@ -111,8 +111,8 @@ func shapeOf(program string) (shape, bool) {
 	}
 }
 
-// onlyReads reports whether a command only reads, from hosts that may be reached,
-// and which files it writes.
+// onlyReads reports whether a command only reads from allowed hosts, and returns the files
+// that it writes.
 func onlyReads(argv []shell.Word, reaches func(string, int) bool) (made []shell.Word, ok bool) {
 	s, known := shapeOf(argv[0].Text)
 	if !known || reaches == nil {
@@ -147,8 +147,8 @@ func onlyReads(argv []shell.Word, reaches func(string, int) bool) (made []shell.
 	return made, len(urls) > 0
 }
 
-// option returns an option without the short ones that are before it in the
-// same word, "" where there are only such, and other words as they are.
+// option returns an option without the short ones before it in the same word, "" if there are
+// only such, and other words unchanged.
 func (s shape) option(word string) string {
 	if cluster(word, s.short) {
 		return ""
@@ -165,7 +165,7 @@ func (s shape) option(word string) string {
 	return word
 }
 
-// namedAfter returns the files that are named after what is fetched.
+// namedAfter returns the files that are named after the URLs.
 func namedAfter(urls []string) (made []shell.Word) {
 	for _, u := range urls {
 		name, _, _ := strings.Cut(path.Base(strings.TrimRight(u, "/")), "?")
@@ -177,12 +177,12 @@ func namedAfter(urls []string) (made []shell.Word) {
 	return made
 }
 
-// cluster reports whether a word is short options of these alone.
+// cluster reports whether a word consists of these short options.
 func cluster(word, of string) bool {
 	return len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.Trim(word[1:], of) == ""
 }
 
-// allowed reports whether a word is a plain URL of a host that may be reached.
+// allowed reports whether a word is a plain URL of an allowed host.
 func allowed(url string, reaches func(string, int) bool) bool {
 	rest, ok := strings.CutPrefix(url, "https://")
 	port := 443

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// frontEnd asks where a well-known program is told to run code that is not
-// judged, to fetch other programs, or to publish.
+// frontEnd requires approval if a well-known program would run code that is not judged, fetch
+// other programs, or publish.
 func (j *judgement) frontEnd(name string, args []shell.Word) {
 	verbs := stack.CommandsOf().Asks[name]
 	options, operands := shell.SplitOptions(args)
@@ -25,9 +25,9 @@ func (j *judgement) frontEnd(name string, args []shell.Word) {
 	}
 }
 
-// configured returns the options without those whose value is a file of the
-// tree, or a part of what it depends on by name: configuration, plugins, what is
-// loaded before. That is code of the tree, as its tests are.
+// configured returns the options without those whose value is a file of the tree or the name
+// of a dependency's part: configuration, plugins, preloaded code. That is code of the tree,
+// as its tests are.
 func (j *judgement) configured(e program.Entry, options, args []shell.Word) []shell.Word {
 	if !strings.HasPrefix(e.Rule, "build.") {
 		return options
@@ -50,14 +50,13 @@ func (j *judgement) configured(e program.Entry, options, args []shell.Word) []sh
 	})
 }
 
-// toggles reports whether a variable that is not known does no more than switch
-// something on or off in the tree's own code, which the program runs.
+// toggles reports whether an unknown variable only switches something in the tree's own code,
+// which the program runs.
 func (j *judgement) toggles(name string, value shell.Word, argv []shell.Word) bool {
 	return !value.Dynamic && !value.Glob && program.Plain(name, value.Text) && j.runsTree(argv)
 }
 
-// runsTree reports whether a command builds or tests, and so runs what is in
-// the tree.
+// runsTree reports whether a command builds or tests, and so runs code of the tree.
 func (j *judgement) runsTree(argv []shell.Word) bool {
 	if len(argv) == 0 || argv[0].Dynamic || argv[0].Glob {
 		return false
@@ -71,7 +70,7 @@ func (j *judgement) runsTree(argv []shell.Word) bool {
 	return e.Answer == string(Allow) && strings.HasPrefix(e.Rule, "build.") || buildsOrInterprets(name)
 }
 
-// valgrind judges the program that is run in it.
+// valgrind judges the program that runs in it.
 func (j *judgement) valgrind(argv []shell.Word) {
 	rest := argv[1:]
 	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {

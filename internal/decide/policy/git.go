@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// git judges a use of git on the command line.
+// git judges a git command.
 func (j *judgement) git(argv []shell.Word) {
 	rest := argv[1:]
 	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
@@ -53,8 +53,7 @@ func (j *judgement) git(argv []shell.Word) {
 	j.gitVerb(args[0], args[1:], rest[1:])
 }
 
-// bare reports whether a directory is named as repositories without a work
-// tree are.
+// bare reports whether a directory has a usual name of a repository without a work tree.
 func bare(dir string) bool {
 	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return len(part) > 4 && strings.HasSuffix(part, ".git") })
 }
@@ -121,8 +120,8 @@ func (j *judgement) gitVerb(verb string, args []string, words []shell.Word) {
 	}
 }
 
-// trusts reports whether git's configuration is told no more than that the
-// worktree is the user's own.
+// trusts reports whether git's configuration is changed only to mark the worktree as the
+// user's own.
 func (j *judgement) trusts(args []string, operands []shell.Word) bool {
 	if len(args) != 4 || len(operands) != 2 || args[0] != "--global" || args[1] != "--add" || args[2] != "safe.directory" {
 		return false
@@ -131,8 +130,7 @@ func (j *judgement) trusts(args []string, operands []shell.Word) bool {
 	return at == pathkind.Tree && name == "."
 }
 
-// gitShows judges which files' texts git is asked to show, in the tree or in a
-// commit.
+// gitShows judges the files whose contents git is asked to show, in the tree or in a commit.
 func (j *judgement) gitShows(verb string, options, operands []shell.Word) {
 	if !slices.Contains([]string{"diff", "show", "log", "blame", "cat-file", "grep", "diff-tree", "whatchanged", "stash", "format-patch", "range-diff"}, verb) {
 		return
@@ -161,7 +159,7 @@ func (j *judgement) gitShows(verb string, options, operands []shell.Word) {
 	}
 }
 
-// gitCompares judges a comparison of two files, whether git knows them or not.
+// gitCompares judges a comparison of two files, tracked or not.
 func (j *judgement) gitCompares(args []string, operands []shell.Word) {
 	rest := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--no-index" })
 	if _, err := gitread.Check(append([]string{"diff"}, rest...)); err != nil {
@@ -170,9 +168,8 @@ func (j *judgement) gitCompares(args []string, operands []shell.Word) {
 	j.reads(operands)
 }
 
-// gitKeeps allows what moves work about and loses none of it: putting it
-// aside, another branch from here, the index alone, a patch that is only tried
-// or printed.
+// gitKeeps allows commands that move work and lose none of it: a stash, a new branch from
+// here, changes of the index only, a patch that is only tested or printed.
 func (j *judgement) gitKeeps(verb string, args []string, operands []shell.Word, has func(...string) bool) bool {
 	first := ""
 	if len(args) > 0 {
@@ -219,8 +216,7 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []shell.Word, 
 	return false
 }
 
-// gitUndoes allows undoing changes of files that are named, another branch from
-// here, and patches.
+// gitUndoes allows undoing changes of named files, a new branch from here, and patches.
 func (j *judgement) gitUndoes(verb string, args []string, operands []shell.Word, has func(...string) bool) bool {
 	seen := !slices.ContainsFunc(operands, func(w shell.Word) bool { return w.Dynamic || w.Glob })
 	if len(args) == 0 {
@@ -250,8 +246,7 @@ func (j *judgement) gitUndoes(verb string, args []string, operands []shell.Word,
 	}
 }
 
-// gitNames reports whether the operands of a checkout without -- can only be
-// files, and there is nothing else.
+// gitNames reports whether the operands of a checkout without -- can only be files.
 func (j *judgement) gitNames(args []string, operands []shell.Word) bool {
 	return j.rules.Undoes != nil && len(args) == len(operands) && !slices.ContainsFunc(operands, func(w shell.Word) bool {
 		_, name := j.locatePath(w)
@@ -272,8 +267,8 @@ func (j *judgement) gitPacks(args []string, operands []shell.Word) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-o") })
 }
 
-// gitFile reports whether operands name files or directories whose changes are
-// undone, each by its own path: not the whole tree, nor all of its work.
+// gitFile reports whether operands are files or directories whose changes are undone, each by
+// its own path: not the whole tree or all of its work.
 func (j *judgement) gitFile(operands []shell.Word) bool {
 	j.writes(operands)
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(w shell.Word) bool {
@@ -282,7 +277,7 @@ func (j *judgement) gitFile(operands []shell.Word) bool {
 	})
 }
 
-// gitWrite judges what changes more than the task's own work.
+// gitWrite judges commands that change more than the task's own work.
 func (j *judgement) gitWrite(verb string, args []string) {
 	switch verb {
 	case "push", "send-pack", "update-ref", "symbolic-ref", "filter-branch", "replace", "daemon", "send-email", "instaweb", "credential", "credential-store", "hook", "fast-import":
@@ -300,15 +295,15 @@ func (j *judgement) gitWrite(verb string, args []string) {
 	}
 }
 
-// gitConfig denies what does more than show harmless settings.
+// gitConfig denies commands that do more than show harmless settings.
 func (j *judgement) gitConfig(shows bool) {
 	if !shows {
 		j.add(Deny, "git.config", "git's configuration can start programs")
 	}
 }
 
-// gitFiles judges adding, moving and removing files. Removing keeps what was
-// committed, and with -f not what was changed since.
+// gitFiles judges adding, moving and removing files. Removing keeps committed content; with
+// -f it loses later changes.
 func (j *judgement) gitFiles(verb string, operands []shell.Word, has func(...string) bool) {
 	if has("-e", "-i", "-p", "--edit", "--interactive", "--patch", "--pathspec-from-file") && verb == "add" {
 		j.add(Ask, "git.option", "it waits for a person")

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// cmake judges building; it takes no clusters of options.
+// cmake judges a build; cmake accepts no combined short options.
 func (j *judgement) cmake(argv []shell.Word) {
 	options, operands := shell.SplitOptions(argv[1:])
 	j.unseen([]string{"-E", "-P"}, argv[1:])
@@ -24,7 +24,7 @@ func (j *judgement) cmake(argv []shell.Word) {
 		}
 	}
 	if i := slices.IndexFunc(argv, func(w shell.Word) bool { return w.Text == "--" }); i >= 0 {
-		j.simple(append([]shell.Word{shell.Literal("make")}, argv[i+1:]...)) // what builds is given the rest
+		j.simple(append([]shell.Word{shell.Literal("make")}, argv[i+1:]...)) // the build tool gets the rest
 	}
 	for _, o := range options {
 		if name, _, _ := strings.Cut(o.Text, "="); name != "--install" || !inside {
@@ -34,7 +34,7 @@ func (j *judgement) cmake(argv []shell.Word) {
 	j.writes(operands)
 }
 
-// cmakeOption asks about what runs a program: a mode, or a setting.
+// cmakeOption requires approval for options that run a program: a mode, or a setting.
 func (j *judgement) cmakeOption(o shell.Word) {
 	name, value, _ := strings.Cut(o.Text, "=")
 	setting := strings.HasPrefix(name, "-D")
@@ -50,8 +50,8 @@ func (j *judgement) cmakeOption(o shell.Word) {
 	}
 }
 
-// compilers reports whether a setting of cmake's switches something, or names a
-// usual compiler or a file of the tree.
+// compilers reports whether a cmake setting is a switch, or names a usual compiler or a file
+// of the tree.
 func (j *judgement) compilers(name, value string) bool {
 	name, _, _ = strings.Cut(strings.TrimPrefix(name, "-D"), ":")
 	switch {
@@ -67,8 +67,7 @@ func (j *judgement) compilers(name, value string) bool {
 	return false
 }
 
-// linkerFlags reports whether flags of a compiler or linker name no program, no
-// plugin and no file.
+// linkerFlags reports whether compiler or linker flags name no program, plugin or file.
 func linkerFlags(text string) bool {
 	for f := range strings.FieldsSeq(text) {
 		if !regexp.MustCompile(`^-(fsanitize=[a-z,-]+|fno-[a-z-]+|f(PIC|pic|lto|uzzer)[=a-z]*|fuse-ld=(lld|gold|bfd|mold)|Wl,[a-zA-Z0-9,=_-]+|static[a-z+-]*|pthread|l[a-z0-9]+|O[0-3sgz]|g[0-9]?|s|m(32|64)|stdlib=libc\+\+|coverage|-coverage|rdynamic|shared|no-?pie|pie)$`).MatchString(f) ||
@@ -117,14 +116,14 @@ func (j *judgement) golang(argv []shell.Word) {
 	}
 }
 
-// goOperand judges a word that is no option of go's, but may be the value of
-// one before it.
+// goOperand judges a word that is not an option of go, but may be the value of the option
+// before it.
 func (j *judgement) goOperand(verb, before string, a shell.Word) {
 	if strings.Contains(a.Text, "@") && verb != "list" {
 		j.add(Ask, "deps.new", "it runs another version of a module")
 	}
 	if strings.HasPrefix(before, "-") && slices.Contains([]string{"run", "bench", "fuzz", "skip", "f", "tags", "ldflags", "gcflags"}, strings.TrimLeft(before, "-")) {
-		return // its value, and no path
+		return // its value, not a path
 	}
 	if a.Dynamic && !a.Fixed {
 		j.add(Ask, "path.unseen", "it may be given options that are not known before it runs")
@@ -132,7 +131,7 @@ func (j *judgement) goOperand(verb, before string, a shell.Word) {
 	j.writes(shell.Literals([]shell.Word{a}))
 }
 
-// goTool judges a tool that the module names, in its go.mod or one of the tree,
+// goTool judges a tool that the module names, in its go.mod or in another one of the tree,
 // and reports whether it is one.
 func (j *judgement) goTool(words []shell.Word) bool {
 	if file, ok := strings.CutPrefix(words[0].Text, "-modfile="); ok && len(words) > 1 && j.ownFile(shell.Literal(file)) {
@@ -163,8 +162,8 @@ func (j *judgement) goTool(words []shell.Word) bool {
 	return true
 }
 
-// goOption judges an option of go, which takes one dash or two, and its value
-// joined or as the next word.
+// goOption judges an option of go, with one dash or two, and its value, joined or in the next
+// word.
 func (j *judgement) goOption(verb string, a, next shell.Word) {
 	name, value, joined := strings.Cut("-"+strings.TrimLeft(a.Text, "-"), "=")
 	v := next

@@ -11,22 +11,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// homes are variables that say where a program keeps what is its own.
+// homes returns variables that set where a program stores its own files.
 func homes() []string {
 	return []string{"HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}
 }
 
-// homed reports whether an assignment gives one command another home, or another place for its
-// data, where agents may write, and the command is a program of the tree: what that finds
-// there is its own. Programs that would find out there which others to run, such as git, are
-// none of these. Without a sandbox there is no private home that it could differ from.
+// homed reports whether an assignment gives one command another home or data directory that
+// agents may write, and the command is a program of the tree: it finds only its own files
+// there. Programs that read from there which other programs to run, such as git, are
+// excluded. Without a sandbox there is no private home that it could differ from.
 func (j *judgement) homed(a *syntax.Assign, argv []shell.Word) bool {
 	plain := a.Name != nil && a.Value != nil && !a.Append && a.Index == nil && a.Array == nil
 	return plain && j.setsPrivatePlace(a.Name.Value, j.word(a.Value), argv)
 }
 
-// setsPrivatePlace reports whether a variable with a value gives a command such a place: its home, or
-// one that only the program of the tree can know, such as where it keeps its data.
+// setsPrivatePlace reports whether a variable sets such a place for a command: its home, or a
+// directory that only the program of the tree knows, such as its data directory.
 func (j *judgement) setsPrivatePlace(name string, v shell.Word, argv []shell.Word) bool {
 	if j.rules.Open || !slices.Contains(homes(), name) && (program.Hidden(name) || !program.Plain(name, "place") || !isPlace(v.Text)) {
 		return false
@@ -39,15 +39,16 @@ func (j *judgement) setsPrivatePlace(name string, v shell.Word, argv []shell.Wor
 	return made && j.runsOwn(argv)
 }
 
-// isPlace reports whether a value is the path of a file or directory and nothing else.
+// isPlace reports whether a value is a path and nothing else.
 func isPlace(value string) bool {
 	return strings.Contains(value, "/") && !strings.ContainsFunc(value, func(r rune) bool {
 		return r != '/' && r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
 }
 
-// runsOwn reports whether a command runs a program of the tree, or one that was made of it
-// in the private /tmp, and nothing before that which looks for configuration in the home.
+// runsOwn reports whether a command runs a program of the tree, or one that was built from it
+// in the private /tmp, and no earlier command that reads configuration from the home
+// directory.
 func (j *judgement) runsOwn(argv []shell.Word) bool {
 	if len(argv) == 0 || argv[0].Dynamic || argv[0].Glob {
 		return false

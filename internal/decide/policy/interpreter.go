@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// plainOption are options of interpreters that only change how a program runs.
+// plainOption reports whether an interpreter's option only changes how a program runs.
 func plainOption(name, option string) bool {
 	switch name {
 	case "node":
@@ -29,22 +29,21 @@ func plainOption(name, option string) bool {
 	return slices.Contains([]string{"-u", "-B", "-I", "-q", "-O", "-OO", "-s", "-E", "-bb", "-Wd", "-Werror", "-Wall", "-Wignore", "-Xdev"}, option)
 }
 
-// interprets reports whether a program runs code in another language than the
-// shell's.
+// interprets reports whether a program runs code in a language other than the shell's.
 func interprets(name string) bool {
 	return slices.Contains([]string{"python", "node", "ruby", "perl", "php"}, trimmed(name))
 }
 
-// hasInlineCode reports whether an option of such a program says that code is in
-// the command line.
+// hasInlineCode reports whether an option of such a program means that the command line
+// contains code.
 func hasInlineCode(argv []shell.Word) bool {
 	return slices.ContainsFunc(argv[1:], func(w shell.Word) bool {
 		return regexp.MustCompile(`^(-[a-zA-Z0-9]*[cep]|-r|--eval|--print)$`).MatchString(w.Text)
 	})
 }
 
-// interpreter judges a script of the tree, which may run as the tree's build
-// may, or code in an argument or on standard input.
+// interpreter judges a script of the tree, which may do the same as the tree's build, or code
+// in an argument or on standard input.
 func (j *judgement) interpreter(argv []shell.Word) {
 	name, rest, tests := trimmed(argv[0].Text), argv[1:], false
 	j.preloads = false
@@ -57,15 +56,15 @@ func (j *judgement) interpreter(argv []shell.Word) {
 		j.preloads = j.preloads || name == "node" && words == 2 && o != "-C"
 		rest, tests = rest[words:], tests || o == "--test"
 		if class := slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o); class && name == "java" && len(rest) > 0 && !strings.HasPrefix(rest[0].Text, "-") {
-			j.writes(shell.Literals(rest[1:])) // a class and what it is given
+			j.writes(shell.Literals(rest[1:])) // a class and its arguments
 			return
 		}
 	}
 	j.code(argv[0].Text, name, rest, tests)
 }
 
-// spare returns how many words an option takes that only changes how a program
-// runs, 0 for any other word.
+// spare returns the number of words of an option that only changes how a program runs, or 0
+// for any other word.
 func (j *judgement) spare(name string, rest []shell.Word) int {
 	o, next := rest[0].Text, rest[min(1, len(rest)-1)]
 	two := len(rest) > 1
@@ -94,7 +93,7 @@ func (j *judgement) spare(name string, rest []shell.Word) int {
 	return 0
 }
 
-// phpSetting reports whether a setting of PHP's loads nothing.
+// phpSetting reports whether a PHP setting loads nothing.
 func phpSetting(w shell.Word) bool {
 	name, value, _ := strings.Cut(w.Text, "=")
 	return !w.Dynamic && !strings.ContainsAny(value, "/\\") && slices.Contains([]string{
@@ -104,7 +103,7 @@ func phpSetting(w shell.Word) bool {
 	}, name)
 }
 
-// code judges what an interpreter is to run.
+// code judges the code that an interpreter is to run.
 func (j *judgement) code(called, name string, rest []shell.Word, tests bool) {
 	first := ""
 	if len(rest) > 0 {
@@ -140,8 +139,8 @@ func (j *judgement) code(called, name string, rest []shell.Word, tests bool) {
 	}
 }
 
-// given returns where the words begin that follow the code in an
-// argument, 0 if there is none that is seen.
+// given returns the index of the words after the code in an argument, or 0 if they are
+// unknown.
 func given(name string, rest []shell.Word) int {
 	for i := 0; i+1 < len(rest) && !rest[i].Dynamic && strings.HasPrefix(rest[i].Text, "-"); i++ {
 		o, next := rest[i].Text, rest[i+1]
@@ -158,8 +157,8 @@ func given(name string, rest []shell.Word) int {
 	return 0
 }
 
-// tells reports whether code follows an option of an interpreter, and
-// whether it may be behind one more.
+// tells reports whether code follows an option of an interpreter, and whether it may follow
+// one more option.
 func tells(name, o string) (code, goes bool) {
 	letters := strings.TrimPrefix(o, "-")
 	switch name {
@@ -178,21 +177,21 @@ func tells(name, o string) (code, goes bool) {
 	return false, false
 }
 
-// module reports whether a word is a module of Ruby's that reaches nothing.
+// module reports whether a word is a harmless Ruby module.
 func module(w shell.Word) bool {
 	return !w.Dynamic && regexp.MustCompile(`^(bundler/setup|[a-z][\w-]*)$`).MatchString(w.Text) &&
 		!slices.Contains([]string{"socket", "fileutils", "open3", "drb", "webrick", "pty", "etc", "fiddle", "resolv", "openssl"}, w.Text)
 }
 
-// loadsUnseen reports whether an interpreter runs more than the code in the
-// command line: a file that an option loads first, or what a search path puts in
-// front of the modules of the language, such as a sitecustomize.py.
+// loadsUnseen reports whether an interpreter runs more than the code in the command line: a
+// file that an option preloads, or files that a search path puts before the language's
+// modules, such as a sitecustomize.py.
 func (j *judgement) loadsUnseen(name, code string) bool {
 	path := name == "python" && (slices.Contains(j.sets, "PYTHONPATH") || j.searchPath)
 	return j.preloads || path && !script.ImportsProject(code)
 }
 
-// inline judges code that is seen, and what it is given.
+// inline judges visible code and its arguments.
 func (j *judgement) inline(name, code string, args []shell.Word) {
 	names, ok := script.Inline(name, code)
 	if j.loadsUnseen(name, code) {
@@ -215,8 +214,8 @@ func (j *judgement) inline(name, code string, args []shell.Word) {
 	}
 }
 
-// module judges python -m: a module of the tree or of its dependencies may run
-// as a script may, and those of Python itself that reach further may not.
+// module judges python -m: a module of the tree or of its dependencies may do the same as a
+// script, and modules of Python with further effects are not allowed.
 func (j *judgement) module(called string, argv []shell.Word) {
 	switch name := argv[0].Text; {
 	case argv[0].Dynamic:

@@ -1,9 +1,9 @@
-// Package policy decides what an agent may do: allow, ask or deny, with the
-// rule and the reason.
+// Package policy decides whether an agent may do something: allow, ask or deny, with the rule
+// and the reason.
 //
-// It is advice in depth and not the wall: the sandbox is. What it cannot
-// judge it does not allow. A run without a person takes ask as a refusal and
-// tells the model why.
+// It is an additional protection; the sandbox is the actual barrier. It allows nothing that
+// it cannot judge. A run without a person treats ask as a refusal and sends the reason to the
+// model.
 package policy
 
 import (
@@ -12,35 +12,34 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 )
 
-// Answer is what a rule says.
+// Answer is the result of a rule.
 type Answer string
 
-// The answers, mildest first.
+// From least to most strict.
 const (
 	Allow Answer = "allow"
 	Ask   Answer = "ask"
 	Deny  Answer = "deny"
 )
 
-// Decision is an answer with where it comes from.
+// Decision is an answer with its rule and reason.
 type Decision struct {
 	Decision Answer `json:"decision"`
 	Rule     string `json:"rule"`           // stable name of the rule
 	Reason   string `json:"reason"`         // for people and models, a clause
-	Part     string `json:"part,omitempty"` // what of the command it is about; empty where it is allowed
-	Way      string `json:"way,omitempty"`  // what is allowed instead, a clause; empty where it is allowed
+	Part     string `json:"part,omitempty"` // the part of the command that it is about; empty if it is allowed
+	Way      string `json:"way,omitempty"`  // an allowed alternative, as a clause; empty if it is allowed
 }
 
-// newDecision returns a decision about no part of its own.
+// newDecision returns a decision without a part.
 func newDecision(a Answer, rule, reason string) Decision {
 	return Decision{Decision: a, Rule: rule, Reason: reason}
 }
 
-// Allowed reports whether it may go ahead without a question. The zero
-// Decision may not.
+// Allowed reports whether the action is allowed without a question. The zero Decision is not.
 func (d Decision) Allowed() bool { return d.Decision == Allow }
 
-// severity orders the answers; an unknown one counts as the strictest.
+// severity returns the rank of an answer. An unknown answer has the highest rank.
 func (a Answer) severity() int {
 	switch a {
 	case Allow:
@@ -52,7 +51,7 @@ func (a Answer) severity() int {
 	}
 }
 
-// stricter returns the stricter decision, the first one when they are equal.
+// stricter returns the stricter decision, or the first one if they are equal.
 func stricter(a, b Decision) Decision {
 	if b.Decision.severity() > a.Decision.severity() {
 		return b
@@ -61,8 +60,8 @@ func stricter(a, b Decision) Decision {
 }
 
 // JudgePath judges reading or writing a file of the worktree by its name, which is
-// slash-separated and relative to the root. Where the file really lies is for
-// the opener to confine.
+// slash-separated and relative to the root. The caller that opens the file must confine its
+// real location.
 func JudgePath(name string, write bool) Decision {
 	switch pathkind.Protected(name, write) {
 	case pathkind.Git:

@@ -12,8 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// special returns how a program is judged that the table cannot describe,
-// nil for the others.
+// special returns the judge of a program that the table cannot describe, or nil.
 func (j *judgement) special(name string) func([]shell.Word) {
 	switch name {
 	case "env", "cross-env", "command", "builtin", "nohup", "timeout", "nice", "time", "stdbuf", "ionice", "setsid", "exec", "xargs", "busybox", "shx":
@@ -60,7 +59,7 @@ func (j *judgement) special(name string) func([]shell.Word) {
 	return j.further(name)
 }
 
-// wrapper judges what a program runs that only changes how it runs.
+// wrapper judges the command that a wrapper program runs.
 func (j *judgement) wrapper(argv []shell.Word) {
 	name := argv[0].Text
 	rest, known := shell.Unwrap(argv)
@@ -78,7 +77,7 @@ func (j *judgement) wrapper(argv []shell.Word) {
 		rest = j.assigned(rest)
 	case "command":
 		if len(argv) > 1 && strings.EqualFold(argv[1].Text, "-v") {
-			return // it only looks the program up
+			return // it only prints the program's path
 		}
 	case "xargs":
 		rest = j.xargs(argv, rest)
@@ -88,7 +87,7 @@ func (j *judgement) wrapper(argv []shell.Word) {
 	}
 }
 
-// xargs returns the command that xargs runs, with what stands for a name in it.
+// xargs returns the command that xargs runs, with a placeholder for a name.
 func (j *judgement) xargs(argv, rest []shell.Word) []shell.Word {
 	j.feeds = true
 	for i, w := range argv[:len(argv)-1] {
@@ -100,9 +99,10 @@ func (j *judgement) xargs(argv, rest []shell.Word) []shell.Word {
 		j.add(Ask, "host.damage", "it starts any number of processes at once; give -P a number")
 	}
 	if len(rest) == 0 {
-		return nil // echo
+		return nil // the default is echo
 	}
-	listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !buildsOrInterprets(rest[0].Text) // and no program that runs what it is given
+	// and no program that runs its arguments
+	listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !buildsOrInterprets(rest[0].Text)
 	name := shell.Word{Dynamic: true, Listed: listed, Fixed: listed}
 	rest = slices.Clone(rest)
 	if mark := placed(argv); mark != "" {
@@ -117,14 +117,14 @@ func (j *judgement) xargs(argv, rest []shell.Word) []shell.Word {
 	}
 	switch e, ok := program.Find(rest[0].Text); {
 	case ok && e.OnlyReads():
-		return rest // it reads what was listed
+		return rest // it reads the listed files
 	case ok && e.Rule == "build.go":
 		return append(rest, shell.Literal("listed"))
 	}
 	return append(rest, name)
 }
 
-// placed returns the mark in whose place xargs puts a name, if it is given one.
+// placed returns the mark that xargs replaces by a name, if there is one.
 func placed(argv []shell.Word) string {
 	for i, w := range argv {
 		if w.Text == "-I" && i+1 < len(argv) {
@@ -164,7 +164,7 @@ func (j *judgement) assigned(args []shell.Word) []shell.Word {
 	return nil
 }
 
-// after returns what follows the variables that env sets.
+// after returns the words after the variables that env sets.
 func after(args []shell.Word) []shell.Word {
 	i := slices.IndexFunc(args, func(w shell.Word) bool { return !strings.Contains(w.Text, "=") })
 	return args[max(i, 0):]
@@ -257,7 +257,7 @@ func (j *judgement) cd(argv []shell.Word) {
 	to := argv[len(argv)-1]
 	at, p := j.locatePath(to)
 	if at == pathkind.Tree {
-		j.addDecision(JudgePath(p, true)) // what follows may write there
+		j.addDecision(JudgePath(p, true)) // the following commands may write there
 		j.inBare = j.inBare || bare(p)
 	}
 	if at == pathkind.Tree && p == "." && j.below != "" {
@@ -271,7 +271,7 @@ func (j *judgement) cd(argv []shell.Word) {
 		j.away, j.near = true, pathkind.Cache
 		return
 	case at == pathkind.Tree && j.away && j.near != pathkind.Tree && !path.IsAbs(to.Text) && !to.Listed:
-		return // further down there
+		return // further down in it
 	}
 	j.near = pathkind.Tree
 	if at != pathkind.Tree || to.Text == "-" || to.Listed {
@@ -282,7 +282,7 @@ func (j *judgement) cd(argv []shell.Word) {
 	}
 }
 
-// set judges the shell's own options: none makes it run something else.
+// set judges the shell's own options: none of them makes it run something else.
 func (j *judgement) set(argv []shell.Word) {
 	if len(argv) == 1 {
 		j.add(Ask, "credentials", "it shows every variable")
@@ -310,12 +310,11 @@ func (j *judgement) test(argv []shell.Word) {
 	}
 }
 
-// variables judges builtins that set variables by name: a name with an index
-// is evaluated.
+// variables judges builtins that set variables by name: a name with an index is evaluated.
 func (j *judgement) variables(argv []shell.Word) {
 	j.feeds = true
 	if n := argv[0].Text; n == "read" || n == "mapfile" || n == "readarray" || n == "let" {
-		j.hidden = true // what is read may be anything
+		j.hidden = true // the input may be anything
 	}
 	if argv[0].Text == "let" {
 		j.arithmetic = true
@@ -347,11 +346,11 @@ func (j *judgement) kill(argv []shell.Word) {
 	}
 }
 
-// takenAway is the mode of a chmod that takes permissions away from all, and so looks like
+// takenAway matches a chmod mode that removes permissions from all, and so looks like
 // options: -w, or -Rw.
 var takenAway = pattern.Lazy(`^-[Rcfvh]*([rwxXstugoa,+=0-7].*)$`)
 
-// modes returns the modes among the options of chmod; empty where there is none.
+// modes returns the modes among the options of chmod, or "".
 func modes(options []shell.Word) string {
 	var all []string
 	for _, o := range options {
@@ -421,8 +420,8 @@ func (j *judgement) find(argv []shell.Word) {
 	}
 }
 
-// found judges what find runs on each file that it finds; litter, and
-// directories that builds make, may be deleted.
+// found judges the command that find runs on each file; leftover files, and directories that
+// builds create, may be deleted.
 func (j *judgement) found(argv []shell.Word, litter, made bool) {
 	if litter && slices.Contains([]string{"rm {}", "rm -f {}"}, shell.Join(argv)) || made && slices.Contains([]string{"rm -rf {}", "rm -r {}", "rm -fr {}"}, shell.Join(argv)) {
 		j.applyCallerRules(argv)
@@ -449,7 +448,7 @@ func (j *judgement) curl(argv []shell.Word) {
 	}
 }
 
-// make judges a build whose rules stand in the tree.
+// make judges a build whose rules are in the tree.
 func (j *judgement) make(argv []shell.Word) {
 	for i, a := range argv[1:] {
 		file, next := "", i+2 < len(argv)

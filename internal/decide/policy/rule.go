@@ -14,28 +14,30 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// Rules are what a caller adds to the built-in rules. Entries are words that
-// a simple command begins with, such as "make deploy".
+// Rules are a caller's additions to the built-in rules. Entries are words that a simple
+// command starts with, such as "make deploy".
 type Rules struct {
-	Dir    string   // the worktree, absolute; empty means that every absolute path is outside
-	Allow  []string // answers what would be asked because the word is unknown; never from a file of the repository
-	Ask    []string
-	Deny   []string
-	Show   []string // patterns of files that agents may see though they are named as those with secrets; never from a file of the repository
-	Caches []string // directories outside of the worktree that agents may read: dependencies and toolchains; absolute
-	// Open says that commands run without a sandbox, so that the code in them
-	// could do anything.
+	Dir string // the worktree, absolute; empty: every absolute path is outside
+	// commands that are allowed although their program is unknown; never from a file of the
+	// repository
+	Allow []string
+	Ask   []string
+	Deny  []string
+	// patterns of files that agents may see although their names suggest secrets; never from
+	// a file of the repository
+	Show   []string
+	Caches []string // absolute directories outside the worktree that agents may read: dependencies and toolchains
+	// Open means that commands run without a sandbox, so that their code could do anything.
 	Open   bool
-	Locked bool // git's directory cannot be written: no refusal suggests a command that writes it
-	// Undoes reports whether `git checkout WORD` can mean only that the changes of
-	// the file are undone: git tracks it, and no branch or commit is named by the
-	// word. Nil: nobody can tell.
+	Locked bool // git's directory is read-only: no refusal suggests a command that writes it
+	// Undoes reports whether `git checkout WORD` can only undo the changes of the file: git
+	// tracks it, and no branch or commit has this name. Nil: unknown.
 	Undoes func(word, file string) bool
-	// Reaches says which hosts commands may read from; nil: none.
+	// Reaches reports whether commands may read from a host; nil: from none.
 	Reaches func(host string, port int) bool
 }
 
-// leavesTree is why a cd to another directory is not allowed.
+// leavesTree is the reason why a cd to another directory is not allowed.
 const leavesTree = "it leaves the worktree"
 
 const (
@@ -44,9 +46,8 @@ const (
 	maxNested  = 6      // shells in shells
 )
 
-// JudgeCommand judges a command line for bash. Every simple command in it is judged,
-// also in substitutions and behind words that run another command, and the
-// strictest answer is the answer.
+// JudgeCommand judges a bash command line. It judges every simple command in it, also in
+// substitutions and after words that run another command. The strictest answer counts.
 func JudgeCommand(command string, r Rules) Decision {
 	d := judgeAtDepth(command, r, 0)
 	if !d.Allowed() {
@@ -97,55 +98,55 @@ func judgeAtDepth(command string, r Rules, depth int) Decision {
 type judgement struct {
 	rules      Rules
 	whole      string      // the command line
-	at         syntax.Node // what is judged just now; nil: all of it
-	piece      string      // a word of that, as it is there; empty for all of it
+	at         syntax.Node // the node that is being judged; nil: all of it
+	piece      string      // a word of that node; empty for all of it
 	depth      int
 	sum        Decision
 	parts      int
 	functions  []string      // declared in it
-	away       bool          // it may be in a directory outside the worktree
-	near       pathkind.Kind // locatePath that is, if it is the private /tmp or a cache; Tree where it is neither
+	away       bool          // the directory may be outside the worktree
+	near       pathkind.Kind // kind of that directory, if it is the private /tmp or a cache; otherwise Tree
 	arithmetic bool          // it calculates, and so evaluates values
-	hidden     bool          // a value holds what could be run then
+	hidden     bool          // a value may contain code that runs later
 	sets       []string      // variables that are assigned in it
 	rebinds    bool          // it sets variables in another way
 	loops      []loop
-	below      string // directory of the tree that the part which is judged is in, as far as that is certain
+	below      string // directory of the tree in which the present part certainly runs; empty: unknown
 	dirs       shell.Dirs
-	inBare     bool   // it may be in a repository without a work tree
-	decodes    bool   // it turns text into what is not seen
+	inBare     bool   // it may run in a repository without a work tree
+	decodes    bool   // it decodes text to unknown content
 	scripts    bool   // it runs a file of the tree
-	preloads   bool   // an option of the interpreter that is judged loads a file before the code
+	preloads   bool   // an option of the present interpreter loads a file before the code
 	searchPath bool   // env sets PYTHONPATH
-	seeks      bool   // it looks for files that are named as those with secrets
-	feeds      bool   // it hands what is found to another program
-	floods     bool   // it reads what never ends
-	takes      bool   // it takes no more than so much of that
-	input      string // what the command is given in the line itself, as a here-document
-	given      bool   // and whether all of that is seen
+	seeks      bool   // it searches for files whose names suggest secrets
+	feeds      bool   // it passes the results to another program
+	floods     bool   // it reads an endless source
+	takes      bool   // it limits the amount that it reads from it
+	input      string // standard input from the line itself, such as a here-document
+	given      bool   // and all of that is known
 	settled    []constantVariable
-	calls      map[string][]string // what functions declared in it call
-	lists      bool                // xargs is given names that a command lists
-	fed        []*syntax.Stmt      // the parts of pipes that are given such names
+	calls      map[string][]string // calls by function that is declared in it
+	lists      bool                // xargs gets names that a command lists
+	fed        []*syntax.Stmt      // the parts of pipes that get such names
 }
 
 func (j *judgement) add(a Answer, rule, reason string) {
 	j.addDecision(newDecision(a, rule, reason))
 }
 
-// addDecision takes a decision into account, with what it is about.
+// addDecision adds a decision, with the part that it is about.
 func (j *judgement) addDecision(d Decision) {
 	if d.Allowed() {
 		return
 	}
 	d.Part = cmp.Or(j.piece, j.text(j.at))
 	if d.Rule == j.sum.Rule && j.sum.Reason == leavesTree {
-		d.Part, d.Reason = j.sum.Part, j.sum.Reason // it is outside because of the cd before it
+		d.Part, d.Reason = j.sum.Part, j.sum.Reason // it is outside because of an earlier cd
 	}
 	j.sum = stricter(j.sum, d)
 }
 
-// prescan finds what has to be known before the parts are judged.
+// prescan collects data that is needed before the parts are judged.
 func (j *judgement) prescan(file *syntax.File) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -185,7 +186,7 @@ func (j *judgement) prescan(file *syntax.File) {
 	})
 }
 
-// declares notes a function.
+// declares records a function.
 func (j *judgement) declares(n *syntax.FuncDecl) {
 	for _, name := range append([]*syntax.Lit{n.Name}, n.Names...) {
 		if name != nil {
@@ -206,7 +207,7 @@ func literals(n syntax.Node) (all []string) {
 	return all
 }
 
-// visit judges one node; its children are visited by themselves.
+// visit judges one node; its children are visited separately.
 func (j *judgement) visit(n syntax.Node) bool {
 	j.marks(n)
 	switch n := n.(type) {
@@ -261,7 +262,7 @@ func (j *judgement) visit(n syntax.Node) bool {
 	return true
 }
 
-// quoted asks about code in quoted text where bash evaluates it once more.
+// quoted requires approval for code in quoted text that bash evaluates again.
 func (j *judgement) quoted(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -308,7 +309,7 @@ func (j *judgement) function(n *syntax.FuncDecl) {
 	}
 }
 
-// calls returns the words that commands in a function begin with.
+// calls returns the first words of the commands in a function.
 func calls(n *syntax.FuncDecl) (names []string) {
 	syntax.Walk(n.Body, func(b syntax.Node) bool {
 		if c, ok := b.(*syntax.CallExpr); ok && len(c.Args) > 0 {
@@ -359,8 +360,8 @@ func (j *judgement) declare(n *syntax.DeclClause) {
 	}
 }
 
-// assign judges setting a variable, exported to other programs or not, by a
-// declaration or for one command.
+// assign judges setting a variable, exported to other programs or not, by a declaration or
+// for one command.
 func (j *judgement) assign(a *syntax.Assign, exported, declared bool) {
 	if a.Name == nil {
 		return
@@ -436,7 +437,7 @@ func (j *judgement) applyCallerRules(argv []shell.Word) (allowed bool) {
 	return slices.ContainsFunc(j.rules.Allow, func(entry string) bool { return beginsEntry(argv, entry) })
 }
 
-// literal returns the text of a word that is quoted as it is.
+// literal returns the text of a word with its quotes.
 func literal(w *syntax.Word) string {
 	var text strings.Builder
 	for _, p := range w.Parts {

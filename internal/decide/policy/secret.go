@@ -12,14 +12,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// secretive reports whether a pattern of names is for files that hold secrets.
+// secretive reports whether a name pattern is meant for files with secrets.
 func (j *judgement) secretive(pattern string) bool {
-	name := strings.TrimSuffix(strings.ReplaceAll(pattern[strings.LastIndexByte(pattern, '/')+1:], `\.`, "."), "$") // also where it is a regular expression
+	// also as a regular expression
+	name := strings.TrimSuffix(strings.ReplaceAll(pattern[strings.LastIndexByte(pattern, '/')+1:], `\.`, "."), "$")
 	return (pathkind.Protected(name, false) == pathkind.MaySecret || pathkind.MayMatch(name)) && !pathkind.Shown(j.rules.Show, pattern)
 }
 
-// judgeSearch asks where a search is told to read files that are named as those
-// with secrets, and where jq's program reads the environment.
+// judgeSearch requires approval if a search reads files whose names suggest secrets, or if a
+// jq program reads the environment.
 func (j *judgement) judgeSearch(argv []shell.Word) {
 	if name := argv[0].Text; name == "jq" || name == "yq" {
 		for _, w := range argv[1:] {
@@ -48,8 +49,8 @@ func (j *judgement) judgeSearch(argv []shell.Word) {
 	}
 }
 
-// noteSecretSearch notes that find looks for files that are named as those with secrets,
-// and asks where it hands them to a program.
+// noteSecretSearch records that find searches for files whose names suggest secrets, and
+// requires approval if it passes them to a program.
 func (j *judgement) noteSecretSearch(argv []shell.Word) {
 	for i, w := range argv {
 		named := slices.Contains([]string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"}, w.Text)
@@ -60,13 +61,12 @@ func (j *judgement) noteSecretSearch(argv []shell.Word) {
 	}
 }
 
-// psValue reports whether a word is an option of ps that takes the next word for its
-// value: -o, or -eo.
+// psValue reports whether a word is an option of ps whose value is the next word: -o, or -eo.
 func psValue(option string) bool {
 	return strings.HasPrefix(option, "--") || strings.HasPrefix(option, "-") && len(option) > 1 && strings.ContainsAny(option[len(option)-1:], "CGOUgknopqstu")
 }
 
-// ps judges showing processes, whose environment nobody is shown.
+// ps judges the display of processes; their environment must not be shown.
 func (j *judgement) ps(argv []shell.Word) {
 	for i, w := range argv[1:] {
 		letters := w.Text != "" && strings.Trim(w.Text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
@@ -76,7 +76,7 @@ func (j *judgement) ps(argv []shell.Word) {
 	}
 }
 
-// declared asks about what shows variables, as export -p does.
+// declared requires approval for commands that show variables, such as export -p.
 func (j *judgement) declared(n *syntax.DeclClause) {
 	shows, named := false, false
 	for _, a := range n.Args {

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// sed judges a stream edit: what it prints and replaces is allowed, what it
-// runs, reads or writes besides is asked about.
+// sed judges a stream edit: printing and replacing is allowed; running, reading or writing
+// anything else needs approval.
 func (j *judgement) sed(argv []shell.Word) {
 	scripts, operands, inPlace, known := script.SedWords(argv[1:])
 	if !known {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// serverPrefix begins the entries of rules that are about tools of servers:
-// "mcp:SERVER" for all of them and "mcp:SERVER/TOOL" for one.
+// serverPrefix starts the entries of rules about tools of MCP servers: "mcp:SERVER" for all
+// of them and "mcp:SERVER/TOOL" for one.
 const serverPrefix = "mcp:"
 
 // ServerToolName returns a tool's name in rules and for people.
 func ServerToolName(server, tool string) string { return serverPrefix + server + "/" + tool }
 
-// ServerTool judges a call. Without a word in the rules it is asked about; the
-// strictest word counts.
+// ServerTool judges a call. A call without a matching entry needs approval; the strictest
+// entry counts.
 func ServerTool(server, tool string, r Rules) Decision {
 	name := ServerToolName(server, tool)
 	for _, answer := range []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// simple judges one simple command: its program and what it is given.
+// simple judges one simple command: its program and its arguments.
 func (j *judgement) simple(argv []shell.Word) {
 	if j.parts++; len(argv) == 0 || j.parts > maxParts {
 		return
@@ -21,14 +21,14 @@ func (j *judgement) simple(argv []shell.Word) {
 	if name.Dynamic || name.Glob || name.Text == "" {
 		j.add(Ask, "shell.dynamic", "which program runs is not known before it runs")
 		if name.Text == "" && !name.Dynamic {
-			j.simple(argv[1:]) // bash drops a word that braces made and that is empty
+			j.simple(argv[1:]) // bash drops an empty word that braces produced
 		}
 		return
 	}
 	for _, known := range j.functions {
 		if known == name.Text {
 			j.applyCallerRules(argv)
-			return // its body is judged where it stands
+			return // its body is judged separately
 		}
 	}
 	tool := j.tool(name)
@@ -40,7 +40,7 @@ func (j *judgement) simple(argv []shell.Word) {
 	argv = append([]shell.Word{shell.Literal(tool)}, argv[1:]...)
 	if len(argv) == 2 && !argv[1].Dynamic && (argv[1].Text == "--version" || argv[1].Text == "--help") && argv[0].Text != "git" {
 		j.applyCallerRules(argv)
-		return // any program only tells what it is
+		return // any program only prints its version or help
 	}
 	j.decodes = j.decodes || decodes(argv)
 	j.takes = j.takes || argv[0].Text == "head" || argv[0].Text == "dd"
@@ -65,15 +65,15 @@ func (j *judgement) simple(argv []shell.Word) {
 	j.listed(e, argv)
 }
 
-// unconfined asks about code in another language where no sandbox confines it.
+// unconfined requires approval for code in another language that no sandbox confines.
 func (j *judgement) unconfined(argv []shell.Word) {
 	if j.rules.Open && (j.given || hasInlineCode(argv)) && interprets(argv[0].Text) {
 		j.add(Ask, "code.inline", "without a sandbox, code in the command line could do anything")
 	}
 }
 
-// tool returns the name under which a program is known, empty for one of the
-// tree's own or of another place.
+// tool returns the known name of a program, or "" for a program of the tree or of another
+// place.
 func (j *judgement) tool(w shell.Word) string {
 	name := w.Text
 	if strings.Contains(name, "/") {
@@ -90,8 +90,8 @@ func (j *judgement) tool(w shell.Word) string {
 	return name
 }
 
-// program judges a program that is named by its path: the tree's own may run,
-// as its build may.
+// program judges a program that is named by its path: the tree's own programs may run, as its
+// build may.
 func (j *judgement) program(argv []shell.Word) {
 	at, name := j.locatePath(argv[0])
 	made := at == pathkind.Tmp && strings.HasPrefix(name, "/tmp/") // private, so it was made here
@@ -105,7 +105,7 @@ func (j *judgement) program(argv []shell.Word) {
 	j.frontEnd(path.Base(name), argv[1:])
 	_, operands := shell.SplitOptions(places(path.Base(name), argv[1:]))
 	j.writes(shell.Literals(operands))
-	for _, w := range operands { // NAME=PLACE, as configure takes it
+	for _, w := range operands { // NAME=PLACE, as configure accepts it
 		if name, value, ok := strings.Cut(w.Text, "="); ok && !w.Dynamic && !strings.Contains(name, "/") && (strings.HasPrefix(value, "/") || strings.HasPrefix(value, "..")) {
 			j.reads([]shell.Word{shell.Literal(value)})
 		}
@@ -115,9 +115,8 @@ func (j *judgement) program(argv []shell.Word) {
 	}
 }
 
-// places returns the arguments of a program of the tree that may be places: no
-// patterns of names as tests take them (-n /some/), and not where configure is
-// told that things will be installed, which is only noted.
+// places returns the arguments of a program of the tree that may be paths. It skips name
+// patterns of tests (-n /some/), and configure's installation paths, which are only recorded.
 func places(name string, args []shell.Word) (words []shell.Word) {
 	pattern, later := regexp.MustCompile(`^/[^/]+/[a-z]?$`), regexp.MustCompile(`^--[a-z-]*(prefix|dir)=`)
 	for i, w := range args {
@@ -165,15 +164,15 @@ func (j *judgement) listed(e program.Entry, argv []shell.Word) {
 	default:
 		for _, w := range operands {
 			if w.Home || w.Glob && strings.Contains(w.Text, "/") {
-				j.reads([]shell.Word{w}) // it shows what is there
+				j.reads([]shell.Word{w}) // it shows the content
 			}
 		}
 		j.hides(name, argv[1:])
 	}
 }
 
-// linked returns the operands of ln -s with a target that is relative as it is
-// seen from the root: it is relative to where the link lies.
+// linked returns the operands of ln -s with a relative target converted to a path from the
+// root: the target is relative to the directory of the link.
 func linked(operands []shell.Word) []shell.Word {
 	if len(operands) != 2 || operands[0].Dynamic || operands[0].Home || path.IsAbs(operands[0].Text) || operands[1].Dynamic || path.IsAbs(operands[1].Text) {
 		return operands
@@ -183,8 +182,8 @@ func linked(operands []shell.Word) []shell.Word {
 	return all
 }
 
-// unclear returns the words that could turn out to be options: before its
-// format in printf, and no values of variables in jq.
+// unclear returns the words that could be options: before the format in printf, and without
+// the values of variables in jq.
 func unclear(name string, args []shell.Word) []shell.Word {
 	switch name {
 	case "printf":
@@ -201,8 +200,8 @@ func unclear(name string, args []shell.Word) []shell.Word {
 	return args
 }
 
-// built asks about what programs that build are given: what is somewhere else,
-// what is installed or sent, options in files, and commands.
+// built requires approval for arguments of build programs: paths outside, installations or
+// uploads, options in files, and commands.
 func (j *judgement) built(e program.Entry, name string, operands []shell.Word) {
 	for _, w := range operands {
 		installs := strings.HasPrefix(w.Text, "install") || strings.HasPrefix(w.Text, "uninstall")
@@ -224,7 +223,7 @@ func (j *judgement) built(e program.Entry, name string, operands []shell.Word) {
 	}
 }
 
-// written judges the operands of a program that makes or changes files.
+// written judges the operands of a program that creates or changes files.
 func (j *judgement) written(name string, operands []shell.Word) {
 	several := func(w shell.Word) bool { return w.Glob || w.Listed }
 	switch {
@@ -248,7 +247,7 @@ func (j *judgement) removed(e program.Entry, argv, operands []shell.Word) {
 		j.movesAway(operands)
 		return
 	}
-	tools := e.Rule == "build.tools" // they take directories, and patterns in quotes
+	tools := e.Rule == "build.tools" // they accept directories, and patterns in quotes
 	for i := range operands {
 		operands[i].Glob = operands[i].Glob || tools && strings.ContainsAny(operands[i].Text, "*?")
 	}
@@ -260,8 +259,7 @@ func (j *judgement) removed(e program.Entry, argv, operands []shell.Word) {
 	}
 }
 
-// settings judges what make is given: variables may say which programs its
-// rules run.
+// settings judges make's arguments: variables may set which programs its rules run.
 func (j *judgement) settings(operands []shell.Word) {
 	installs := slices.ContainsFunc(operands, func(w shell.Word) bool { return strings.HasPrefix(strings.TrimPrefix(w.Text, "un"), "install") })
 	for _, w := range operands {
@@ -274,22 +272,24 @@ func (j *judgement) settings(operands []shell.Word) {
 			j.add(Ask, "build.make.setting", "it sets what make's rules run")
 		case ok && strings.ContainsAny(value, "$`"):
 			j.add(Ask, "build.make.setting", "make expands it, and may run a program for it")
-		case ok && installs && name != "DESTDIR" && slices.ContainsFunc(operands, func(d shell.Word) bool { return strings.HasPrefix(d.Text, "DESTDIR=") && len(d.Text) > 8 }): // below that
+		case ok && installs && name != "DESTDIR" && slices.ContainsFunc(operands, func(d shell.Word) bool { return strings.HasPrefix(d.Text, "DESTDIR=") && len(d.Text) > 8 }):
+			// below that directory
 		case ok && installs && !w.Dynamic && strings.ContainsAny(value, "/~"):
-			j.writes([]shell.Word{{Text: value, Home: strings.HasPrefix(value, "~"), Fixed: true}}) // locatePath it is installed
+			// the installation directory
+			j.writes([]shell.Word{{Text: value, Home: strings.HasPrefix(value, "~"), Fixed: true}})
 		}
 	}
 }
 
-// maybeOptions asks where a word that is not seen could be one of a program's
-// dangerous options.
+// maybeOptions requires approval if an unknown word could be one of a program's dangerous
+// options.
 func (j *judgement) maybeOptions(asked []string, args []shell.Word) {
 	if shell.MayHideOption(asked, args) {
 		j.add(Ask, "path.unseen", "it may be given options that are not known before it runs")
 	}
 }
 
-// hides asks about arguments of a builtin that are evaluated once more.
+// hides requires approval for arguments of a builtin that are evaluated again.
 func (j *judgement) hides(name string, args []shell.Word) {
 	if name != "printf" && name != "local" && name != "wait" && name != "return" && name != "shift" && name != "break" && name != "continue" && name != "exit" {
 		return
@@ -301,8 +301,8 @@ func (j *judgement) hides(name string, args []shell.Word) {
 	}
 }
 
-// copies judges that the last operand is written and the others are read. A
-// program of the system does not get another name.
+// copies judges a command that writes the last operand and reads the others. A system program
+// must not get another name.
 func (j *judgement) copies(operands []shell.Word) {
 	for i, w := range operands {
 		if i == len(operands)-1 {

@@ -9,14 +9,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// ownFile reports whether it is for certain a file of the tree that may be
-// changed.
+// ownFile reports whether it is certainly a file of the tree that may be changed.
 func (j *judgement) ownFile(w shell.Word) bool {
 	at, name := j.locatePath(w)
 	return !w.Dynamic && !w.Glob && w.Text != "" && at == pathkind.Tree && !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, "=:@~") && JudgePath(name, true).Allowed()
 }
 
-// entry judges a program that the project brings under a name of its own.
+// entry judges a program that the project provides under its own name.
 func (j *judgement) entry(argv []shell.Word) {
 	j.applyCallerRules(argv)
 	options, operands := shell.SplitOptions(argv[1:])
@@ -29,8 +28,8 @@ func (j *judgement) entry(argv []shell.Word) {
 	j.writes(shell.Literals(operands))
 }
 
-// carried returns the well-known program that a tree carries along at a path,
-// such as that of a virtual environment; empty for the tree's own programs.
+// carried returns the well-known program that a tree contains at a path, such as that of a
+// virtual environment, or "" for the tree's own programs.
 func (j *judgement) carried(w shell.Word) string {
 	at, p := j.locatePath(w)
 	if at != pathkind.Tree {

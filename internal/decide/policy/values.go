@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// isHarmlessValue reports whether a variable that can start programs is given a value
-// that starts none: a flag that is listed here, or a pager that only prints.
+// isHarmlessValue reports whether a variable that can start programs has a value that starts
+// none: a flag that is listed here, or a pager that only prints.
 func isHarmlessValue(name string, v shell.Word) bool {
 	if v.Dynamic || v.Glob {
 		return false
@@ -50,8 +50,8 @@ func isHarmlessValue(name string, v shell.Word) bool {
 	return tuned && len(v.Text) < 7 && v.Text != "" && (strings.Trim(v.Text, "0123456789.") == "" || v.Text == "true" || v.Text == "false")
 }
 
-// flags reports whether a text is made of these flags, each alone or with a
-// value behind an equals sign that names no file.
+// flags reports whether a text consists of these flags, each alone or with a value after an
+// equals sign that is not a path.
 func flags(text string, known ...string) bool {
 	for f := range strings.FieldsSeq(text) {
 		name, value, _ := strings.Cut(f, "=")
@@ -62,8 +62,8 @@ func flags(text string, known ...string) bool {
 	return true
 }
 
-// lints reports whether flags of the Rust compiler only set levels of lints
-// and what debugging data there is.
+// lints reports whether flags of the Rust compiler only set lint levels and the amount of
+// debugging data.
 func lints(text string) bool {
 	f := strings.Fields(text)
 	for i := 0; i < len(f); i++ {
@@ -83,14 +83,14 @@ func lints(text string) bool {
 	return len(f) > 0
 }
 
-// splits reports whether a call sets IFS for nothing but reading words: the
-// command line itself is split as before.
+// splits reports whether a call sets IFS only for reading words: the command line itself is
+// split as before.
 func splits(n *syntax.CallExpr) bool {
 	return len(n.Args) > 0 && slices.Contains([]string{"read", "mapfile", "readarray"}, n.Args[0].Lit())
 }
 
-// decoded returns what a text in single quotes stands for, also one with
-// escapes ($'...'), and whether that is known.
+// decoded returns the value of a text in single quotes, also with escapes ($'...'), and
+// whether it is known.
 func decoded(p *syntax.SglQuoted) (string, bool) {
 	if !p.Dollar || !strings.Contains(p.Value, `\`) {
 		return p.Value, true
@@ -99,9 +99,8 @@ func decoded(p *syntax.SglQuoted) (string, bool) {
 	return text, err == nil && text != "" && !strings.ContainsRune(text, 0)
 }
 
-// appends reports whether a value of PATH is what it was, with directories of the
-// tree, of /tmp or of dependencies behind that: no program is found there that
-// would have been found elsewhere.
+// appends reports whether a value of PATH is the old one followed by directories of the tree,
+// of /tmp or of dependencies: such directories cannot replace existing programs.
 func (j *judgement) appends(w *syntax.Word) bool {
 	parts := w.Parts
 	if len(parts) == 1 {

@@ -12,14 +12,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// loop is a variable that within a loop stands for a file of the worktree.
+// loop is a variable that is a file of the worktree within a loop.
 type loop struct {
 	name     string
 	from, to syntax.Pos
 	listed   bool // its names come from a command
 }
 
-// loop judges what a loop goes over.
+// loop judges the words that a loop iterates over.
 func (j *judgement) loop(n *syntax.ForClause) {
 	over, ok := n.Loop.(*syntax.WordIter)
 	if !ok || over.Name == nil {
@@ -44,8 +44,7 @@ func (j *judgement) loop(n *syntax.ForClause) {
 	}
 }
 
-// item returns what a variable stands for there, if that is a file of the
-// worktree.
+// item returns the value of a variable at a position, if that is a file of the worktree.
 func (j *judgement) item(name string, at syntax.Pos) (shell.Word, bool) {
 	for _, l := range j.loops {
 		if l.name == name && at.After(l.from) && l.to.After(at) {
@@ -55,27 +54,26 @@ func (j *judgement) item(name string, at syntax.Pos) (shell.Word, bool) {
 	return shell.Word{}, false
 }
 
-// constantVariable is a variable that has one value wherever it is in a part of the
-// line.
+// constantVariable is a variable that has one value throughout a part of the line.
 type constantVariable struct {
 	name     string
 	value    *syntax.Word
 	from, to syntax.Pos
 }
 
-// findConstants finds the variables that are set once, before all else or before what
-// runs only where that worked.
+// findConstants finds the variables that are set once, before everything else or before a
+// part that runs only after success.
 func (j *judgement) findConstants(file *syntax.File) {
 	for _, s := range file.Stmts {
 		j.findConstantsIn(s, span{file.End(), s.End()})
 	}
 }
 
-// span is how far a setting holds: one that runs for certain, and one that only
-// runs where what is before it in a list worked.
+// span is the range in which an assignment is valid: one that certainly runs, and one that
+// only runs if the commands before it in a list succeed.
 type span struct{ certain, list syntax.Pos }
 
-// findConstantsIn takes what a statement sets.
+// findConstantsIn adds the assignments of a statement.
 func (j *judgement) findConstantsIn(s *syntax.Stmt, up span) {
 	if s.Background || s.Negated || s.Coprocess {
 		return
@@ -103,8 +101,7 @@ func (j *judgement) findConstantsIn(s *syntax.Stmt, up span) {
 	}
 }
 
-// value returns what a variable holds there, where that is certain and one
-// word.
+// value returns the value of a variable at a position, if it is certain and one word.
 func (j *judgement) value(name string, at syntax.Pos) (shell.Word, bool) {
 	if (name == "TMPDIR") && !slices.Contains(j.sets, name) {
 		return shell.Literal("/tmp"), true // private
@@ -134,7 +131,7 @@ func count(names []string, name string) (n int) {
 	return n
 }
 
-// rebinding notes which variables a command sets, or that it may set any.
+// rebinding records the variables that a command sets, or that it may set any.
 func (j *judgement) rebinding(name string, args []*syntax.Word) {
 	switch name {
 	case "", "eval", "source", ".", "command", "builtin":
@@ -149,8 +146,8 @@ func (j *judgement) rebinding(name string, args []*syntax.Word) {
 	}
 }
 
-// reading notes what is given names that a command lists: a program such as
-// xargs, or a loop that reads them into a variable, one after the other.
+// reading records the statements that get names listed by a command: a program such as xargs,
+// or a loop that reads them into a variable one by one.
 func (j *judgement) reading(s *syntax.Stmt) {
 	j.fed = append(j.fed, s)
 	n, ok := s.Cmd.(*syntax.WhileClause)

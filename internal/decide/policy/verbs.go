@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// verbs judges a program that is told by its first word what to do. It is not
-// its own to judge where the table of programs says more.
+// verbs judges a program whose first argument is a verb. It does not judge programs for which
+// the table of programs has more details.
 func (j *judgement) verbs(argv []shell.Word, v program.Verbs) (mine bool) {
 	name, rest := argv[0].Text, argv[1:]
 	if len(rest) > 0 && strings.HasPrefix(rest[0].Text, "+") {
@@ -25,7 +25,7 @@ func (j *judgement) verbs(argv []shell.Word, v program.Verbs) (mine bool) {
 	}
 	rest = j.options(name, v, rest, true)
 	if len(rest) == 0 {
-		return true // it prints its help, or installs what the lock file names
+		return true // it prints its help, or installs the packages of the lock file
 	}
 	verb, next := rest[0].Text, ""
 	if len(rest) > 1 {
@@ -46,7 +46,7 @@ func (j *judgement) verbs(argv []shell.Word, v program.Verbs) (mine bool) {
 		j.add(Ask, "shell.dynamic", "what "+name+" does is not known before it runs")
 		return true
 	case v.Does(verb, next):
-		if v.Does("any", "") && leavesMachine(verb) && name != "gradle" { // whose projects are named so
+		if v.Does("any", "") && leavesMachine(verb) && name != "gradle" { // gradle's projects have such names
 			j.add(Ask, name+".verb", "its name suggests that it publishes something")
 		}
 	case n >= 0:
@@ -74,10 +74,9 @@ func (j *judgement) verbs(argv []shell.Word, v program.Verbs) (mine bool) {
 	return true
 }
 
-// scripted reports whether a word is the name of a script of the project's, as
-// people name them: lint:fix, test-unit, gen:types. These managers take what
-// they do not know for one, and fetch nothing for it. Names that say that
-// something leaves the machine are none.
+// scripted reports whether a word has a usual form of a project script's name: lint:fix,
+// test-unit, gen:types. These managers treat an unknown word as a script, and fetch nothing
+// for it. Names that suggest that data leaves the machine are excluded.
 func scripted(name, verb string) bool {
 	if !slices.Contains([]string{"yarn", "pnpm", "bun", "composer"}, name) || !regexp.MustCompile(`^[a-z][\w]*([:-][\w.*]+)*$`).MatchString(verb) || leavesMachine(verb) || strings.HasPrefix(verb, "x:") {
 		return false
@@ -101,8 +100,8 @@ func scripted(name, verb string) bool {
 	return known(parts[0]) || known(parts[len(parts)-1])
 }
 
-// leavesMachine reports whether the name of a script says that something leaves the
-// machine, or is brought to it.
+// leavesMachine reports whether a script's name suggests that data leaves the machine or is
+// fetched.
 func leavesMachine(name string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(":-_./", r) }), func(part string) bool {
 		return slices.Contains([]string{
@@ -111,8 +110,8 @@ func leavesMachine(name string) bool {
 	})
 }
 
-// runsScript reports whether a verb runs a script of the project's, to which
-// the rest of the line goes.
+// runsScript reports whether a verb runs a script of the project with the rest of the line as
+// arguments.
 func runsScript(name, verb string) bool {
 	switch name {
 	case "yarn", "pnpm", "bun", "composer":
@@ -124,8 +123,7 @@ func runsScript(name, verb string) bool {
 	return false
 }
 
-// script judges what a script of the project's is given. npm takes options up
-// to -- for itself.
+// script judges the arguments of a project script. npm itself uses options up to --.
 func (j *judgement) script(name string, run bool, words []shell.Word) {
 	if len(words) > 0 && words[0].Dynamic && !words[0].Fixed {
 		j.add(Ask, "shell.dynamic", "which script runs is not known before it runs")
@@ -155,7 +153,7 @@ func (j *judgement) script(name string, run bool, words []shell.Word) {
 		}
 	}
 	if run && len(words) > 0 && strings.HasPrefix(words[0].Text, "/^") {
-		words = words[1:] // a pattern of names
+		words = words[1:] // a name pattern
 	}
 	_, operands := shell.SplitOptions(words)
 	j.writes(shell.Literals(operands))
@@ -186,8 +184,8 @@ func (j *judgement) operands(name string, v program.Verbs, operands []shell.Word
 	}
 }
 
-// options judges the options among some words and returns the others: all of
-// them, or those from the first on that is none.
+// options judges the options among some words and returns the others: all of them, or those
+// from the first operand on.
 func (j *judgement) options(name string, v program.Verbs, words []shell.Word, leading bool) (others []shell.Word) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -224,8 +222,7 @@ func (j *judgement) options(name string, v program.Verbs, words []shell.Word, le
 	return others
 }
 
-// valued judges the value of an option, and returns how many words behind it
-// that is.
+// valued judges the value of an option, and returns the number of words of the value.
 func (j *judgement) valued(v program.Verbs, w shell.Word, next []shell.Word) (used int) {
 	option, value, joined := strings.Cut(w.Text, "=")
 	at := w
@@ -246,8 +243,8 @@ func (j *judgement) valued(v program.Verbs, w shell.Word, next []shell.Word) (us
 	return used
 }
 
-// property reports whether an option of dotnet's sets a property that names
-// neither a file nor a program, and asks about the others.
+// property reports whether a dotnet option sets a property that names neither a file nor a
+// program, and requires approval for the others.
 func (j *judgement) property(w shell.Word) bool {
 	property, plain := sets(w)
 	if property && !plain {
@@ -256,7 +253,7 @@ func (j *judgement) property(w shell.Word) bool {
 	return plain
 }
 
-// asked reports whether an option is one that may run or write something else.
+// asked reports whether an option may run or write something else.
 func asked(v program.Verbs, w shell.Word) bool {
 	option, _, _ := strings.Cut(w.Text, "=")
 	if v.Dir(option) || v.Value(option) || option == "--no" {
@@ -265,8 +262,8 @@ func asked(v program.Verbs, w shell.Word) bool {
 	return strings.HasPrefix(w.Text, "--config.") || v.Exact(w.Text) || !v.Only && shell.HasOption([]shell.Word{w}, v.Options) || !v.Knows(option)
 }
 
-// python returns how many words uv is told its Python with, where that is a
-// version or a program of the tree.
+// python returns the number of words with which uv is given its Python, if that is a version
+// or a program of the tree.
 func (j *judgement) python(name string, words []shell.Word) int {
 	option, value, joined := strings.Cut(words[0].Text, "=")
 	if name != "uv" || option != "--python" && option != "-p" {
@@ -295,11 +292,10 @@ func (j *judgement) places(joined bool, value string, words []shell.Word) bool {
 	return j.ownFile(w)
 }
 
-// runs judges the program that another one runs: one that comes with the
-// dependencies only where it is well known, since it is fetched where it is
-// not there.
+// runs judges the program that another one runs: a program of the dependencies only if it is
+// well known, because it is fetched if it is missing.
 func (j *judgement) runs(name, verb string, v program.Verbs, argv []shell.Word) {
-	if name == "coverage" { // it takes what python takes
+	if name == "coverage" { // it accepts the same arguments as python
 		for len(argv) > 0 && slices.Contains([]string{"--branch", "-p", "-a", "--parallel-mode", "--append"}, argv[0].Text) {
 			argv = argv[1:]
 		}
@@ -323,7 +319,7 @@ func (j *judgement) runs(name, verb string, v program.Verbs, argv []shell.Word) 
 		j.program(argv)
 	case slices.Contains([]string{"npm", "npx", "pnpm", "yarn", "bun", "bunx"}, name):
 		if name != "npm" && name != "npx" && name != "bunx" && j.unknown(file) && verb == file && !strings.HasPrefix(file, "x:") && !builtin(name, file) && !leavesMachine(file) {
-			j.entry(argv) // a script of the project, or a program that its dependencies bring
+			j.entry(argv) // a script of the project, or a program of its dependencies
 			return
 		}
 		fetches := slices.Contains([]string{"npm", "npx", "bunx"}, name)
@@ -334,26 +330,25 @@ func (j *judgement) runs(name, verb string, v program.Verbs, argv []shell.Word) 
 		}
 		j.simple(argv)
 	case slices.Contains([]string{"uv", "poetry", "pdm", "hatch", "pipenv", "bundle"}, name) && j.unknown(file) && !leavesMachine(file):
-		j.entry(argv) // of the project or of what its lock file names
+		j.entry(argv) // of the project or of its lock file
 	default:
 		j.simple(argv)
 	}
 }
 
-// builtin reports whether a word is a command of a manager's own that no entry
-// of the table allows.
+// builtin reports whether a word is a manager's own command that the table does not allow.
 func builtin(name, word string) bool {
 	return slices.Contains(strings.Fields(stack.CommandsOf().Own[name]), word)
 }
 
-// unknown reports whether a word is the name of no program that has a rule.
+// unknown reports whether a word is not the name of a program with a rule.
 func (j *judgement) unknown(name string) bool {
 	_, listed := program.Find(name)
 	return !listed && !versioned(name) && !buildsOrInterprets(name) && j.special(name) == nil && regexp.MustCompile(`^[a-zA-Z][\w.:-]*$`).MatchString(name)
 }
 
-// colon returns an option of dotnet's as other programs write theirs: it takes a
-// slash for a dash, and a colon for an equals sign.
+// colon converts a dotnet option to the usual form: with a dash instead of a slash, and an
+// equals sign instead of a colon.
 func colon(w shell.Word) shell.Word {
 	head, value, ok := strings.Cut(w.Text, ":")
 	if option, slash := strings.CutPrefix(head, "/"); slash && ok && option != "" && !strings.Contains(option, "/") {
@@ -365,8 +360,8 @@ func colon(w shell.Word) shell.Word {
 	return w
 }
 
-// sets reports whether an option sets a property of a build, and whether that
-// names neither a file nor a program.
+// sets reports whether an option sets a build property, and whether the value names neither a
+// file nor a program.
 func sets(w shell.Word) (property, plain bool) {
 	option, text, _ := strings.Cut(w.Text, "=")
 	name, value, ok := strings.Cut(text, "=")

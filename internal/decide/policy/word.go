@@ -22,8 +22,8 @@ func (j *judgement) word(w *syntax.Word) shell.Word {
 	return out
 }
 
-// begins reports whether a word begins with something that is seen, which makes
-// it no option but the one that is seen.
+// begins reports whether a word starts with known text, so that it can only be the option
+// that is visible.
 func begins(w *shell.Word) bool {
 	return w.Text != "" && !w.Dynamic && w.Text != "-" && w.Text != "--"
 }
@@ -60,7 +60,7 @@ func (j *judgement) part(out *shell.Word, p syntax.WordPart, first bool) {
 	}
 }
 
-// parameter adds what a variable stands for, as far as that is known.
+// parameter adds a variable's value, as far as it is known.
 func (j *judgement) parameter(out *shell.Word, p *syntax.ParamExp, first bool) {
 	name := ""
 	if p.Param != nil {
@@ -82,12 +82,12 @@ func (j *judgement) parameter(out *shell.Word, p *syntax.ParamExp, first bool) {
 		out.Dynamic = out.Dynamic || v.Dynamic
 		return
 	}
-	named := p.Exp != nil && p.Exp.Op == syntax.RemLargePrefix // ${HOME##*/} is a name and leads nowhere
+	named := p.Exp != nil && p.Exp.Op == syntax.RemLargePrefix // ${HOME##*/} is a name and not a path
 	out.Home = out.Home || !named && (name == "HOME" || name == "OLDPWD")
 	out.Dynamic = true
 }
 
-// locatePath says where a path lies and, in the tree, its name there.
+// locatePath returns the kind of a path and, for the tree, its name there.
 func (j *judgement) locatePath(w shell.Word) (pathkind.Kind, string) {
 	p := w.Text
 	if pathkind.Credential(p) && !j.shown(w) {
@@ -108,7 +108,7 @@ func (j *judgement) locatePath(w shell.Word) (pathkind.Kind, string) {
 		}
 		return pathkind.Unseen, p
 	}
-	if j.below != "" && !j.away && !path.IsAbs(p) { // what is above it is known
+	if j.below != "" && !j.away && !path.IsAbs(p) { // the directory above it is known
 		p = j.below + "/" + p
 		if clean := path.Clean(p); clean != ".." && !strings.HasPrefix(clean, "../") {
 			return pathkind.Tree, clean
@@ -120,7 +120,7 @@ func (j *judgement) locatePath(w shell.Word) (pathkind.Kind, string) {
 	return j.absolute(path.Clean(p))
 }
 
-// relative says where a path lies that is not absolute.
+// relative returns the kind of a relative path.
 func (j *judgement) relative(p string) (pathkind.Kind, string) {
 	clean := path.Clean(p)
 	switch {
@@ -134,7 +134,7 @@ func (j *judgement) relative(p string) (pathkind.Kind, string) {
 	return pathkind.Tree, clean
 }
 
-// absolute says where a clean absolute path lies.
+// absolute returns the kind of a clean absolute path.
 func (j *judgement) absolute(p string) (pathkind.Kind, string) {
 	at, name := pathkind.Locate(p, j.rules.Dir)
 	if at == pathkind.Outside && pathkind.Below(j.rules.Caches, name) {
@@ -143,21 +143,21 @@ func (j *judgement) absolute(p string) (pathkind.Kind, string) {
 	return at, name
 }
 
-// shown reports whether a path is one of the tree that people let agents see.
+// shown reports whether a path is in the tree and people let agents see it.
 func (j *judgement) shown(w shell.Word) bool {
 	p := path.Clean(w.Text)
 	return !w.Dynamic && !w.Glob && !w.Home && !j.away && j.below == "" && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../") && pathkind.Shown(j.rules.Show, p)
 }
 
-// plain reports whether no name in a path that goes back is hidden. Where one of
-// them is a link the sandbox still keeps what is outside away.
+// plain reports whether no name is hidden in a path that goes up. If one of the names is a
+// link, the sandbox still protects everything outside.
 func plain(p string) bool {
 	return !slices.ContainsFunc(strings.Split(p, "/"), func(name string) bool {
 		return strings.HasPrefix(name, ".") && name != "." && name != ".."
 	})
 }
 
-// reads judges that paths are read.
+// reads judges reading paths.
 func (j *judgement) reads(words []shell.Word) {
 	defer func() { j.piece = "" }()
 	for _, w := range words {
@@ -192,7 +192,7 @@ func (j *judgement) reads(words []shell.Word) {
 	}
 }
 
-// readsOutside asks about reading a path outside the worktree.
+// readsOutside requires approval for reading a path outside the worktree.
 func (j *judgement) readsOutside(w shell.Word) Decision {
 	d := newDecision(Ask, "path.outside", "it reads outside the worktree")
 	if w.Home {
@@ -204,7 +204,7 @@ func (j *judgement) readsOutside(w shell.Word) Decision {
 	return d
 }
 
-// writes judges that paths are made or changed.
+// writes judges creating or changing paths.
 func (j *judgement) writes(words []shell.Word) {
 	defer func() { j.piece = "" }()
 	for _, w := range words {
@@ -228,7 +228,7 @@ func (j *judgement) writes(words []shell.Word) {
 	}
 }
 
-// deletes judges that paths are removed or moved away.
+// deletes judges removing paths or moving them away.
 func (j *judgement) deletes(words []shell.Word) {
 	j.writes(words)
 	for _, w := range words {
@@ -245,15 +245,15 @@ func (j *judgement) deletes(words []shell.Word) {
 	}
 }
 
-// plainly reports whether an expansion gives no more than the variable's value,
-// which is not empty: ${X} or ${X:-Y}.
+// plainly reports whether an expansion is exactly the variable's value, which is not empty:
+// ${X} or ${X:-Y}.
 func plainly(p *syntax.ParamExp) bool {
 	return !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Flags == nil && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.NestedParam == nil &&
 		(p.Exp == nil || p.Exp.Op == syntax.DefaultUnset || p.Exp.Op == syntax.DefaultUnsetOrNull)
 }
 
-// substitutionText returns the directory that a substitution stands for: the tree's root
-// or a new one in the private /tmp.
+// substitutionText returns the directory that a substitution produces: the tree's root or a
+// new one in the private /tmp.
 func (j *judgement) substitutionText(stmts []*syntax.Stmt) (string, bool) {
 	if len(stmts) == 1 && j.locates(stmts[0]) {
 		return dependency, true
@@ -284,8 +284,8 @@ func (j *judgement) substitutionText(stmts []*syntax.Stmt) (string, bool) {
 	return "", false
 }
 
-// oneWord reports whether a program prints a word that is no path and no
-// option: a date, a hash, a version, the machine's kind.
+// oneWord reports whether a program prints a word that is neither a path nor an option: a
+// date, a hash, a version, the machine's kind.
 func oneWord(words []string, line string) bool {
 	switch words[0] {
 	case "date":
@@ -300,8 +300,8 @@ func oneWord(words []string, line string) bool {
 	return false
 }
 
-// hereInput returns what redirections give a command from the line itself: a
-// here-document or a here-string, if all of it is seen.
+// hereInput returns the standard input that redirections take from the line itself: a
+// here-document or a here-string, if all of it is known.
 func (j *judgement) hereInput(redirects []*syntax.Redirect) (string, bool) {
 	text, given := "", false
 	for _, r := range redirects {
@@ -320,14 +320,14 @@ func (j *judgement) hereInput(redirects []*syntax.Redirect) (string, bool) {
 			}
 		case syntax.RdrIn, syntax.DplIn, syntax.RdrInOut:
 			return "", false
-		default: // they take what it prints
+		default: // they read its output
 		}
 	}
 	return text, given
 }
 
-// namesFiles reports whether a substitution gives names of files of the worktree
-// and nothing else. What it runs is judged where it stands.
+// namesFiles reports whether a substitution produces only names of files of the worktree. The
+// commands in it are judged separately.
 func namesFiles(stmts []*syntax.Stmt) bool {
 	if len(stmts) != 1 || slices.ContainsFunc(stmts[0].Redirs, func(r *syntax.Redirect) bool { return r.N == nil || r.N.Value != "2" }) {
 		return false
@@ -346,7 +346,7 @@ func namesFiles(stmts []*syntax.Stmt) bool {
 	return shell.ListsFiles(words)
 }
 
-// called returns the program that a statement runs, if that is all it does.
+// called returns the program of a statement that does nothing else.
 func called(s *syntax.Stmt) string {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) == 0 || len(s.Redirs) > 0 {

@@ -10,34 +10,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// The causes of rounds that fix what somebody who read the work named, and of
-// one in which a tester looks at tests that keep the coder from continuing.
+// Causes of rounds that fix problems found by readers of the work, and of a round in which a
+// tester examines tests that block the coder.
 const (
 	ReviewCause  = "review"
 	BlockedCause = "blocked"
 )
 
-// late is the code of a reviewer's finding that nobody is told about.
+// late is the code of a reviewer's finding that is not passed on.
 const late = "late"
 
-// byJudge reports whether a round fixes what a judge named.
+// byJudge reports whether a round fixes a judge's findings.
 func byJudge(cause string) bool { return cause == ReviewCause || cause == VerifyGate }
 
-// onTests reports whether a finding is about tests: it is in one, or its
-// category says so.
+// onTests reports whether a finding is about tests, by its file or its category.
 func onTests(f nexus.Finding) bool {
 	return f.File != "" && stack.ServesTests(f.File) ||
 		slices.Contains([]string{"test", "tests", "testing", "coverage", "test-coverage", "missing-test", "missing-tests"}, strings.ToLower(f.Category))
 }
 
-// apart reports whether the author of the code may not change tests, and there
-// is a tester who may.
+// apart reports whether the coder may not change tests, and there is a tester who may.
 func apart(t *state.Task, a *state.Attempt) bool {
 	return a.Strategy == nexus.TDDStrict && firstRole(t) == nexus.Coder
 }
 
-// verdict returns what the judges of a cause named, round by round: nil where
-// they did not reject the round's work.
+// verdict returns the findings of a cause's judges on a round, or nil if they did not reject
+// the round's work.
 func verdict(r *state.Round, cause string) []nexus.Finding {
 	if n := len(r.Reviews); cause == ReviewCause && n > 0 {
 		return slices.DeleteFunc(slices.Clone(r.Reviews[n-1].Findings), func(f nexus.Finding) bool { return f.Gate == ReviewCause && f.Code == late })
@@ -48,13 +46,13 @@ func verdict(r *state.Round, cause string) []nexus.Finding {
 	return nil
 }
 
-// judged reports whether a cause's judges said something of a round's work.
+// judged reports whether a cause's judges judged a round's work.
 func judged(r *state.Round, cause string) bool {
 	return len(verdict(r, cause)) > 0 || cause == VerifyGate && r.Verified != nil && r.Verified.Category != ""
 }
 
-// judgedAt returns the last round, from 0, before the n-th whose work a cause's
-// judges said something of; -1 for none.
+// judgedAt returns the last round, from 0, before the n-th whose work a cause's judges
+// judged, or -1.
 func judgedAt(a *state.Attempt, cause string, n int) int {
 	for i := min(n, len(a.Rounds)) - 1; i >= 0; i-- {
 		if judged(a.Rounds[i], cause) {
@@ -64,17 +62,16 @@ func judgedAt(a *state.Attempt, cause string, n int) int {
 	return -1
 }
 
-// WriterFindings returns what the writer of the n-th round, from 0, is told about what a judge
-// named, in the order in which it may answer. Where the author of the code may
-// not change tests, its tester has what is about them, and what the author says
-// is not its own.
+// WriterFindings returns the judge's findings that the writer of the n-th round, from 0,
+// receives, in the order in which it may answer. If the coder may not change tests, its
+// tester receives the findings about tests, and those that the coder reported as not its own.
 func WriterFindings(a *state.Attempt, n int) []nexus.Finding {
 	r := a.Rounds[n]
 	return roleFindings(a, judgedAt(a, r.Cause, n), n, r.Cause, r.Role)
 }
 
-// roleFindings returns a role's share of what the judges of a round named, before the
-// n-th.
+// roleFindings returns a role's share of the findings of a round's judges, before the n-th
+// round.
 func roleFindings(a *state.Attempt, at, n int, cause string, role nexus.Role) []nexus.Finding {
 	if at < 0 {
 		return nil
@@ -92,9 +89,9 @@ func roleFindings(a *state.Attempt, at, n int, cause string, role nexus.Role) []
 	return slices.DeleteFunc(slices.Clone(all), func(f nexus.Finding) bool { return !mine(f) })
 }
 
-// notMine returns the findings of the judges of a round that the author of the
-// code said are not its own, in the rounds after it and before the n-th. One
-// that is blocked says so of all that must be fixed.
+// notMine returns the findings of a round's judges that the coder reported as not its own, in
+// the rounds after it and before the n-th. A blocked coder reports this about all findings
+// that must be fixed.
 func notMine(a *state.Attempt, at, n int) []nexus.Finding {
 	var all []nexus.Finding
 	for i := at + 1; i < min(n, len(a.Rounds)); i++ {
@@ -115,8 +112,8 @@ func notMine(a *state.Attempt, at, n int) []nexus.Finding {
 	return all
 }
 
-// blocked reports whether the coder of the i-th round, from 0, gave up, so that
-// what it was told is a tester's.
+// blocked reports whether the coder of the i-th round, from 0, gave up, so that its findings
+// go to a tester.
 func blocked(a *state.Attempt, i int) bool {
 	r := a.Rounds[i]
 	if i+1 < len(a.Rounds) {
@@ -127,8 +124,8 @@ func blocked(a *state.Attempt, i int) bool {
 	return s != nil && s.Over && s.Outcome == nexus.GaveUp
 }
 
-// Summary returns what the judges of the findings said in sum that the writer of
-// the n-th round, from 0, is told about.
+// Summary returns the summary of the judges whose findings the writer of the n-th round, from
+// 0, receives.
 func Summary(a *state.Attempt, n int) string {
 	cause := a.Rounds[n].Cause
 	at := judgedAt(a, cause, n)
@@ -146,19 +143,19 @@ func about(all []nexus.Answer, i int) []nexus.Answer {
 	return slices.DeleteFunc(slices.Clone(all), func(s nexus.Answer) bool { return s.Comment != "" || s.Finding != 0 && s.Finding != i+1 })
 }
 
-// Reply is what somebody who wrote answered to a finding.
+// Reply is a writer's answer to a finding.
 type Reply struct {
 	Role nexus.Role
 	nexus.Answer
 }
 
-// Replies returns what was answered to a finding of the last judges of a cause.
+// Replies returns the answers to a finding of the last judges of a cause.
 func Replies(a *state.Attempt, cause string, f nexus.Finding) []Reply {
 	return replies(a, judgedAt(a, cause, len(a.Rounds)), len(a.Rounds), cause, f)
 }
 
-// replies returns what was answered to a finding of the judges of a round up to
-// the next one that was judged, or the n-th.
+// replies returns the answers to a finding of a round's judges, up to the next judged round
+// or the n-th.
 func replies(a *state.Attempt, at, n int, cause string, f nexus.Finding) []Reply {
 	var all []Reply
 	for i := at + 1; at >= 0 && i < n; i++ {
@@ -177,8 +174,8 @@ func replies(a *state.Attempt, at, n int, cause string, f nexus.Finding) []Reply
 	return all
 }
 
-// CountUpheld returns how often in a row a finding of the last judges of a cause was
-// disputed with a reason, and judged to stand.
+// CountUpheld returns how often in a row a finding of the last judges of a cause was disputed
+// with a reason and upheld.
 func CountUpheld(a *state.Attempt, cause string, f nexus.Finding) int {
 	n := 0
 	for at := judgedAt(a, cause, len(a.Rounds)); ; {
@@ -202,8 +199,8 @@ func unlined(f nexus.Finding) nexus.Finding {
 	return f
 }
 
-// disagree ends an attempt in which an author and a judge disagree for good: a
-// finding that must be fixed was disputed twice, and stands.
+// disagree ends an attempt in which author and judge disagree permanently: a finding that
+// must be fixed was disputed twice and upheld.
 func disagree(a *state.Attempt, cause string) (Step, bool) {
 	for _, f := range verdict(a.LastRound(), cause) {
 		if !state.MustFix(f) || CountUpheld(a, cause, f) < 2 {
@@ -221,8 +218,8 @@ func disagree(a *state.Attempt, cause string) (Step, bool) {
 	return Step{}, false
 }
 
-// StandingFindings returns what the judges of a cause named last in an attempt, nothing
-// where they agreed to its work in the end.
+// StandingFindings returns the last findings of a cause's judges in an attempt, or nothing if
+// they finally approved its work.
 func StandingFindings(a *state.Attempt, cause string) []nexus.Finding {
 	for _, r := range slices.Backward(a.Rounds) {
 		if n := len(r.Reviews); cause == ReviewCause && n > 0 && r.Reviews[n-1].Reviewed {
@@ -238,8 +235,8 @@ func StandingFindings(a *state.Attempt, cause string) []nexus.Finding {
 	return nil
 }
 
-// Objection returns why a finding of the last judges of a cause was disputed last,
-// before they named it again; empty where it was not.
+// Objection returns the last reason for which a finding of the last judges of a cause was
+// disputed before they repeated it, or "".
 func Objection(a *state.Attempt, cause string, f nexus.Finding) string {
 	at := judgedAt(a, cause, len(a.Rounds))
 	why := ""
@@ -251,7 +248,7 @@ func Objection(a *state.Attempt, cause string, f nexus.Finding) string {
 	return why
 }
 
-// earlier returns a finding of the last judges as those before them named it.
+// earlier returns a finding of the last judges in the form of the judges before them.
 func earlier(a *state.Attempt, cause string, f nexus.Finding) nexus.Finding {
 	if at := judgedAt(a, cause, judgedAt(a, cause, len(a.Rounds))); at >= 0 {
 		for _, g := range verdict(a.Rounds[at], cause) {
@@ -263,7 +260,7 @@ func earlier(a *state.Attempt, cause string, f nexus.Finding) nexus.Finding {
 	return f
 }
 
-// sendBack lets those fix what a judge named who may.
+// sendBack starts a round in which the responsible role fixes a judge's findings.
 func sendBack(t *state.Task, a *state.Attempt, l nexus.Limits, cause string, found []nexus.Finding, why string) Step {
 	s := Step{Role: firstRole(t), Cause: cause, Why: why}
 	if apart(t, a) && slices.ContainsFunc(found, func(f nexus.Finding) bool { return onTests(f) && state.MustFix(f) }) {
@@ -273,8 +270,8 @@ func sendBack(t *state.Task, a *state.Attempt, l nexus.Limits, cause string, fou
 	return beginRound(t, a, l, s)
 }
 
-// Pending returns what judges named before the n-th round, from 0, and what the
-// coder was not told about yet, as a tester was first.
+// Pending returns judges' findings from before the n-th round, from 0, that the coder has not
+// received yet, because a tester came first.
 func Pending(a *state.Attempt, n int) []nexus.Finding {
 	if n < 1 || a.Strategy != nexus.TDDStrict || a.Rounds[n-1].Role != nexus.Tester || !byJudge(a.Rounds[n-1].Cause) {
 		return nil
@@ -288,9 +285,8 @@ func Pending(a *state.Attempt, n int) []nexus.Finding {
 	return roleFindings(a, at, n, cause, nexus.Coder)
 }
 
-// handOver lets a tester look at what the author of the code may not fix: what
-// it says is not its own, and tests that keep it from continuing. Each is looked
-// at once.
+// handOver starts a round in which a tester examines the things that the coder may not fix:
+// findings that it reported as not its own, and tests that block it. Each is examined once.
 func handOver(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session) (Step, bool) {
 	r, n := a.LastRound(), len(a.Rounds)
 	if !apart(t, a) || r.Role != nexus.Coder || r.Verdict != nil || s.Needs == nexus.NeedsPerson {
@@ -311,8 +307,7 @@ func handOver(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session)
 	return Step{}, false
 }
 
-// mends reports whether a round is one in which a tester mends tests of work that
-// is there.
+// mends reports whether a tester repairs tests of existing work in a round.
 func mends(a *state.Attempt, r *state.Round) bool {
 	return a.Strategy == nexus.TDDStrict && r.Role == nexus.Tester && (byJudge(r.Cause) || r.Cause == BlockedCause)
 }

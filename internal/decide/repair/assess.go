@@ -8,39 +8,39 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Trend says whether the way that is taken works.
+// Trend is whether the present approach works.
 type Trend string
 
-// The courses, the best first.
+// From best to worst.
 const (
-	CourseWorking    Trend = "working"         // less is wrong than before, or it has just started
-	CourseStruggling Trend = "struggling"      // as much is wrong as before
-	CourseStuck      Trend = "stuck"           // the same failure, or the same tree, again
-	CourseWrong      Trend = "wrong-direction" // more is wrong each time, or what came of it was turned down twice
+	CourseWorking    Trend = "working"         // fewer problems than before, or it has just started
+	CourseStruggling Trend = "struggling"      // as many problems as before
+	CourseStuck      Trend = "stuck"           // the same failure or tree again
+	CourseWrong      Trend = "wrong-direction" // more problems each time, or the work was rejected twice
 )
 
-// NextStep is what would be next.
+// NextStep is the recommended next step.
 type NextStep string
 
-// The steps.
+// Values of NextStep.
 const (
 	GoOn    NextStep = "continue"
-	Another NextStep = "try-alternative" // a fresh attempt, a stronger model, another strategy
-	Help    NextStep = "request-help"    // a person can take away what stands in the way
+	Another NextStep = "try-alternative" // a new attempt, a stronger model, another strategy
+	Help    NextStep = "request-help"    // a person can remove the obstacle
 	Cut     NextStep = "split-task"
-	Abort   NextStep = "abort" // nothing is left to try
+	Abort   NextStep = "abort" // no option is left
 )
 
-// Assessment is how the work on a task goes.
+// Assessment describes the state of the work on a task.
 type Assessment struct {
-	Progress int       `json:"progress"` // percent of what judges it that is content; 0 before it was judged
+	Progress int       `json:"progress"` // percentage of gates and criteria that pass; 0 before the first judgement
 	Course   Trend     `json:"course"`
 	Next     NextStep  `json:"next"`
 	Why      string    `json:"why"`
 	Blockers []Blocker `json:"blockers,omitempty"`
 }
 
-// Assess assesses the last attempt at a task, nil before the first.
+// Assess assesses the last attempt at a task, or returns nil before the first.
 func Assess(s *state.State, t *state.Task) *Assessment {
 	a := t.Current().Unpacked()
 	if a == nil {
@@ -57,7 +57,7 @@ func Assess(s *state.State, t *state.Task) *Assessment {
 	return r
 }
 
-// whatWasSaid returns what agents said stands in the way.
+// whatWasSaid returns agents' statements about obstacles.
 func whatWasSaid(t *state.Task, a *state.Attempt) []string {
 	var all []string
 	if a.Outcome == nexus.GaveUp {
@@ -69,9 +69,8 @@ func whatWasSaid(t *state.Task, a *state.Attempt) []string {
 	return all
 }
 
-// progressOf counts the gates and criteria of the last tree that was judged, and
-// its review, as content or not. What stopped before it got to a gate that
-// judged an earlier tree has that still before it.
+// progressOf counts the passed gates, criteria and review of the last judged tree. A gate
+// that judged an earlier tree and was not reached this time counts as not passed.
 func progressOf(t *state.Task, a *state.Attempt) int {
 	if t.Status == nexus.Landed || a.Outcome == nexus.Accepted {
 		return 100
@@ -100,7 +99,7 @@ func progressOf(t *state.Task, a *state.Attempt) int {
 	return 100 * done / (len(known) + 1) // the review is one more
 }
 
-// TrendOf looks at how the judged rounds of an attempt follow each other.
+// TrendOf compares the judged rounds of an attempt.
 func TrendOf(a *state.Attempt) (Trend, string) {
 	turned := 0
 	for _, r := range a.Rounds {
@@ -131,7 +130,7 @@ func TrendOf(a *state.Attempt) (Trend, string) {
 	return CourseWorking, "less is wrong than before"
 }
 
-// nextStep says what would be next, by what stands in the way first.
+// nextStep returns the recommended next step; obstacles come first.
 func nextStep(s *state.State, t *state.Task, a *state.Attempt, r *Assessment) NextStep {
 	switch {
 	case t.Status == nexus.Landed, a.Outcome == nexus.Accepted:
@@ -153,7 +152,7 @@ func nextStep(s *state.State, t *state.Task, a *state.Attempt, r *Assessment) Ne
 	return GoOn
 }
 
-// Text says it in a line.
+// Text returns the assessment in one line.
 func (a *Assessment) Text() string {
 	text := fmt.Sprintf("%d %% of its checks pass, %s (%s), next: %s", a.Progress, a.Course, a.Why, a.Next)
 	for _, b := range a.Blockers {

@@ -5,35 +5,36 @@ import (
 	"slices"
 )
 
-// BlockerKind says what stands in the way of a task.
+// BlockerKind is the kind of an obstacle to a task.
 type BlockerKind string
 
-// The kinds.
+// Values of BlockerKind.
 const (
-	External    BlockerKind = "external"            // something outside: a key, an account, a service, a device, somebody's consent
-	Unclear     BlockerKind = "unclear_requirement" // what is wanted is not said, or contradicts itself
-	Dependency  BlockerKind = "dependency"          // other work, a library or a version that is not there
-	Knowledge   BlockerKind = "knowledge_gap"       // how it works is not known
+	// something outside: a key, an account, a service, a device, somebody's consent
+	External    BlockerKind = "external"
+	Unclear     BlockerKind = "unclear_requirement" // the requirement is missing or contradictory
+	Dependency  BlockerKind = "dependency"          // missing other work, or a missing library or version
+	Knowledge   BlockerKind = "knowledge_gap"       // missing knowledge
 	Technical   BlockerKind = "technical"           // anything else
-	longestText             = 2_000                 // bytes of a text that are looked at
+	longestText             = 2_000                 // bytes of a text that are searched
 )
 
-// Blocker is one thing that stands in the way.
+// Blocker is an obstacle.
 type Blocker struct {
 	Kind   BlockerKind `json:"kind"`
-	Person bool        `json:"person,omitzero"` // its agent submitted that only a person can take it away
+	Person bool        `json:"person,omitzero"` // its agent submitted that only a person can remove it
 	Text   string      `json:"text"`
 }
 
-// blockerSign is how agents speak of a kind of blocker.
+// blockerSign is a pattern for agents' statements about one kind of obstacle.
 type blockerSign struct {
 	kind BlockerKind
 	says *regexp.Regexp
 }
 
-// blockerSigns returns the signs, the most specific first. They only sort what is
-// shown to people: ordinary text reads like them ("the parser requires
-// passwords"), so nothing is decided by words.
+// blockerSigns returns the patterns, the most specific first. They only classify text for
+// people: ordinary text can match them ("the parser requires passwords"), so no decision
+// depends on them.
 func blockerSigns() []blockerSign {
 	lack := `(?:no|not (?:have|given|set|available|configured|provided)|lacks?|missing|without|needs?|requires?|cannot (?:get|access|reach)|don't have|do not have|waiting for|must (?:be )?(?:given|provide[ds]?))`
 	thing := `(?:api[- ]?keys?|access keys?|credentials?|passwords?|secrets?|access tokens?|auth(?:entication|orization)? tokens?|accounts?|licen[cs]es?|subscriptions?|payments?|certificates?|production access|permissions?|approvals?|sign-?off|consent|hardware|devices?|vpn)`
@@ -49,8 +50,8 @@ func blockerSigns() []blockerSign {
 	}
 }
 
-// Blockers returns what texts of agents say stands in the way, each text once,
-// as the first sign of the catalogue that it shows. What they say is a claim.
+// Blockers returns the obstacles in agents' texts, one per text, classified by the first
+// matching pattern. They are agents' claims.
 func Blockers(texts ...string) []Blocker {
 	var all []Blocker
 	for _, text := range texts {

@@ -9,14 +9,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// CriteriaGate is the cause of a round in which a tester writes checks for
-// criteria that have none, after work that is green and has its tests.
+// CriteriaGate is the cause of a round in which a tester writes checks for criteria without
+// one, after the work has passed the gates and has its tests.
 const CriteriaGate = "criteria"
 
-// afterGreenGates decides on work that is green and has its tests. A gate that passes
-// lets it land where something shows its criteria. Where nothing does, a tester
-// writes a check for them, or says why there can be none; what that finds goes
-// back to the author; and what is still not shown is left to a person.
+// afterGreenGates decides about work that passed the gates and has its tests. It may land if
+// there is evidence for its criteria. Otherwise a tester writes a check for them, or gives
+// the reason why there can be none; failures of such checks go back to the author; and
+// criteria that are still without evidence are left to a person.
 func afterGreenGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	if c, ok := refuted(a); ok {
 		gate := nexus.AcceptGate + c.Command
@@ -40,8 +40,8 @@ func afterGreenGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Fact
 	return edit(t, a, l, facts)
 }
 
-// refuted returns a check that somebody wrote for a criterion and that the tree
-// as it is fails, for what it asks and not for a fault of its own.
+// refuted returns a check of a criterion that the present tree fails, because of the work and
+// not because of a fault of the check.
 func refuted(a *state.Attempt) (nexus.CriterionCheck, bool) {
 	if i := slices.IndexFunc(a.Checks.Checks, func(c nexus.CriterionCheck) bool { return c.Red }); i >= 0 && a.Checks.Tree == a.LastRound().Verdict.Tree {
 		return a.Checks.Checks[i], true
@@ -49,7 +49,7 @@ func refuted(a *state.Attempt) (nexus.CriterionCheck, bool) {
 	return nexus.CriterionCheck{}, false
 }
 
-// countRounds counts the rounds that a cause had.
+// countRounds counts the rounds with a cause.
 func countRounds(a *state.Attempt, cause string) int {
 	n := 0
 	for _, r := range a.Rounds {
@@ -60,8 +60,8 @@ func countRounds(a *state.Attempt, cause string) int {
 	return n
 }
 
-// unchecked lets a tester write checks of criteria for work that is green, once,
-// and where a round is left for it.
+// unchecked starts the one round in which a tester writes checks of criteria for work that
+// passed, if a round is left.
 func unchecked(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) (Step, bool) {
 	asked := a.LastSession(nexus.Tester) != nil && (facts.Unshown == "" || countRounds(a, CriteriaGate) > 0)
 	if !facts.Unchecked || asked || !needsTests(t, a, facts) {
@@ -71,10 +71,9 @@ func unchecked(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) (St
 	return step, step.Move == Write
 }
 
-// criteria decides after a round in which checks of criteria were to be written.
-// The work was green before it: whatever comes of the round, that is not
-// lost. What does not help is taken back, and the gates say about the tree again
-// what they said about it.
+// criteria decides after a round in which checks of criteria were to be written. The work
+// passed before the round and is kept in any case. Useless checks are removed, and the gates
+// give the same result for the tree again.
 func criteria(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts Facts) Step {
 	r, green := a.LastRound(), a.Rounds[max(0, len(a.Rounds)-2)].Verdict
 	back := green != nil && a.Snapshot.Tree == green.Tree

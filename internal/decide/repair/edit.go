@@ -7,23 +7,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// edit lets an editor do the next step of the pipeline with work that is green, in a
-// round of its own. When none is left, somebody reads the work as it is then.
+// edit starts a round in which an editor does the next step of the pipeline on work that
+// passed. If no round is left, the work is reviewed as it is.
 func edit(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	if facts.Due == "" {
 		return verifyOrReview(t, a, l, facts)
 	}
 	step := beginRound(t, a, l, Step{Role: nexus.Editor, Cause: nexus.StepCause + facts.Due})
 	if step.Move == End && facts.DueSpare {
-		return verifyOrReview(t, a, l, facts) // there is no round left for it
+		return verifyOrReview(t, a, l, facts) // no round is left for it
 	}
 	return step
 }
 
-// edited decides after the round of an editor. The work was green before it. What the
-// editor did is judged as all work is, and what is red then goes to the author. Of a
-// step that need not succeed, it is taken back, and the gates say about the tree again
-// what they said about it.
+// edited decides after an editor's round. The work passed before it. The editor's changes are
+// judged like all work, and failures go to the author. The changes of an optional step are
+// removed instead, and the gates give the same result for the tree again.
 func edited(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts Facts) Step {
 	r, green := a.LastRound(), a.Rounds[max(0, len(a.Rounds)-2)].Verdict
 	back := green != nil && a.Snapshot.Tree == green.Tree

@@ -10,15 +10,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ProofGate is the cause of a round that fixes tests that prove nothing, and
-// VerifyGate of one that fixes what a verifier names.
+// ProofGate is the cause of a round that fixes tests that prove nothing, and VerifyGate the
+// cause of one that fixes a verifier's findings.
 const (
 	ProofGate  = "proof"
 	VerifyGate = "verify"
 )
 
-// testsFirst decides until the tests that judge the work are there and seen
-// red: only then does anybody write what they ask for.
+// testsFirst decides until the tests that judge the work exist and were seen to fail: only
+// then is the code written.
 func testsFirst(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.LastRound()
 	switch {
@@ -45,7 +45,7 @@ func testsFirst(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	}
 }
 
-// broke reports whether a role changed what the strict strategy keeps from it.
+// broke reports whether a role changed a file that the strict strategy forbids.
 func broke(a *state.Attempt, r *state.Round) bool {
 	if a.Strategy != nexus.TDDStrict {
 		return false
@@ -58,8 +58,8 @@ func broke(a *state.Attempt, r *state.Round) bool {
 	return false
 }
 
-// proveAgain lets a role fix tests that prove nothing, while that is of use.
-// Nobody is asked for a test more than twice.
+// proveAgain starts a round in which a role fixes tests that prove nothing, if that may help.
+// A role is asked for a test at most twice.
 func proveAgain(t *state.Task, a *state.Attempt, l nexus.Limits, role nexus.Role) Step {
 	p := a.Proof
 	why := cmp.Or(p.Why, "the new tests prove nothing: "+string(p.Proof))
@@ -83,7 +83,7 @@ func proveAgain(t *state.Task, a *state.Attempt, l nexus.Limits, role nexus.Role
 	return beginRound(t, a, l, Step{Role: role, Cause: ProofGate, Findings: p.Findings, Why: why})
 }
 
-// proveOwn lets the tests be proved that came with the work.
+// proveOwn returns the step that proves the tests that came with the work.
 func proveOwn(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	if a.LastRound().Proof == nil {
 		return Step{Move: Prove}
@@ -91,12 +91,10 @@ func proveOwn(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	return proveAgain(t, a, l, nexus.Coder)
 }
 
-// verifyOrReview lets somebody read a tree that the gates let through: a verifier first
-// where the tests came first, where the change touches its tests and gates, where a
-// criterion is shown by reading alone, or where a verifier refused the work before, and a
-// reviewer after that. Without
-// a verdict the gates decide, unless it is they that were touched, or unless a
-// refusal stands.
+// verifyOrReview starts a review of a tree that the gates passed. A verifier comes first if
+// the tests were written first, if the change touches its tests and gates, if only reading
+// can show a criterion, or if a verifier refused the work before; then a reviewer. Without a
+// verdict the gates decide, unless the change touched them or a refusal is still valid.
 func verifyOrReview(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.LastRound()
 	v := r.Verified
@@ -134,16 +132,16 @@ func verifyOrReview(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts
 	return sendBack(t, a, l, VerifyGate, v.Findings, v.Why)
 }
 
-// shownByReading reports whether a criterion of the last tree is of comments or documents,
-// which a verifier judges in place of tests.
+// shownByReading reports whether a criterion of the last tree is about comments or documents,
+// which a verifier judges instead of tests.
 func shownByReading(a *state.Attempt) bool {
 	r := a.LastRound()
 	return r.Verdict != nil && r.Verdict.Tree == a.Weighed.Tree && slices.ContainsFunc(a.Weighed.Criteria, func(s nexus.CriterionShown) bool { return s.By == nexus.ReadBearing })
 }
 
-// approvedBefore reports whether a verifier approved the tree as it is in an
-// earlier round, as where a reviewer's finding was disputed since: it is not
-// paid again, unless people asked for something since.
+// approvedBefore reports whether a verifier approved the same tree in an earlier round, for
+// example if only a reviewer's finding was disputed since. The verifier is not paid again
+// then, unless people asked for something since.
 func approvedBefore(t *state.Task, a *state.Attempt, facts Facts) bool {
 	r := a.LastRound()
 	for _, o := range slices.Backward(a.Rounds[:len(a.Rounds)-1]) {
@@ -154,8 +152,8 @@ func approvedBefore(t *state.Task, a *state.Attempt, facts Facts) bool {
 	return false
 }
 
-// refused reports whether a verifier refused the work on a task, in this attempt
-// or an earlier one, and none approved it since.
+// refused reports whether a verifier refused the work on a task, in this or an earlier
+// attempt, and no verifier has approved it since.
 func refused(t *state.Task, a *state.Attempt) bool {
 	for _, r := range slices.Backward(a.Rounds) {
 		if v := r.Verified; v != nil && v.Read {
@@ -165,7 +163,7 @@ func refused(t *state.Task, a *state.Attempt) bool {
 	return len(t.Refused) > 0
 }
 
-// proven reports whether tests of the attempt were seen red.
+// proven reports whether tests of the attempt were seen to fail.
 func proven(a *state.Attempt) bool { return a.Proof != nil && a.Proof.Proof == nexus.ProofRed }
 
 func unverified(a *state.Attempt) int {
@@ -178,8 +176,8 @@ func unverified(a *state.Attempt) int {
 	return n
 }
 
-// failed returns the category of a session that did not submit. A tester that
-// cannot write tests without touching code is no worse than one that did.
+// failed returns the category of a session that did not submit. A tester that cannot write
+// tests without touching code counts like one that touched it.
 func failed(a *state.Attempt, r *state.Round, s *state.Session) nexus.Category {
 	switch o := s.Outcome; {
 	case o == nexus.GaveUp && s.Needs == nexus.NeedsPerson:

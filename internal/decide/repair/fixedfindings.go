@@ -8,9 +8,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// FixedFindings returns what a gate found when it was red before, and finds no more in
-// the last of the rounds. Where that time something kept it from looking, such
-// as code that does not compile, nobody knows, and it returns nothing.
+// FixedFindings returns earlier findings of a gate that are gone in the last of the rounds.
+// If something prevented the gate from checking in that round, such as code that does not
+// compile, the state is unknown, and it returns nothing.
 func FixedFindings(rounds []*state.Round, gate string) []nexus.Finding {
 	if len(rounds) == 0 {
 		return nil
@@ -25,7 +25,7 @@ func FixedFindings(rounds []*state.Round, gate string) []nexus.Finding {
 			continue // an earlier gate failed it
 		}
 		if before.Command != now.Command {
-			return nil // it looked at something else
+			return nil // it checked something else
 		}
 		return slices.DeleteFunc(slices.Clone(before.Findings), func(f nexus.Finding) bool {
 			return hides(f) || slices.ContainsFunc(now.Findings, func(g nexus.Finding) bool { return alike(f, g) })
@@ -34,7 +34,7 @@ func FixedFindings(rounds []*state.Round, gate string) []nexus.Finding {
 	return nil
 }
 
-// gateEvidence returns what a gate said in a round.
+// gateEvidence returns a gate's evidence in a round.
 func gateEvidence(r *state.Round, gate string) (nexus.Evidence, bool) {
 	i := slices.IndexFunc(r.Evidence, func(e nexus.Evidence) bool { return e.Gate == gate })
 	if i < 0 {
@@ -43,13 +43,13 @@ func gateEvidence(r *state.Round, gate string) (nexus.Evidence, bool) {
 	return r.Evidence[i], true
 }
 
-// hides reports whether a finding may keep others from being found.
+// hides reports whether a finding may hide other findings.
 func hides(f nexus.Finding) bool {
 	return slices.Contains([]string{"compile", "panic", "timeout", "vanished", "hang", "exit", "more", "environment", "missing-tool"}, f.Code)
 }
 
-// alike reports whether two findings are of one thing: the same test, or the
-// same words on the same file.
+// alike reports whether two findings are about the same problem: the same test, or the same
+// text about the same file.
 func alike(f, g nexus.Finding) bool {
 	if f.Test != "" || g.Test != "" {
 		return f.Test == g.Test

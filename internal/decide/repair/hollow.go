@@ -8,14 +8,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// checks is what a test has that looks at anything. It is generous: helpers have
-// names of their own.
+// checks matches the words of assertions. It is generous, because helpers have their own
+// names.
 var checks = pattern.Lazy(`(?i)assert|expect|check|verif|want|require\.|must|should|equal|diff|match|compare|error|fatal|fail|raise|throw|panic|reject|output:|snapshot|golden|[=!]=|\bin\b|\bnot\b|\bif\b`)
 
-// HollowTests reports whether tests that were red show nothing all the same: they
-// could only not be loaded without the work, as it declares what they name, and
-// once they can be loaded they look at nothing. Text returns a file as it is
-// with the work. What a script checks is how it exits.
+// HollowTests reports whether failing tests show nothing nevertheless: they could only not be
+// loaded without the work, because it declares the names that they use, and once loaded they
+// check nothing. Text returns a file of the tree with the work. A script checks by its exit
+// code.
 func HollowTests(p nexus.TestsProved, text func(file string) string) bool {
 	if p.Proof != nexus.ProofRed || len(p.Tests) == 0 {
 		return false

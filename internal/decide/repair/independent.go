@@ -8,26 +8,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// IndependentGate is the cause of a round in which an author answers to an independent
-// check that fails with the work.
+// IndependentGate is the cause of a round in which an author answers an independent check
+// that fails with the work.
 const IndependentGate = "independent"
 
-// IndependentRed is the code of a finding that an independent check fails although the
-// author of the work has heard of it.
+// IndependentRed is the code of a finding about an independent check that still fails after
+// the author has answered it.
 const IndependentRed = "independent.red"
 
-// When independent checks are asked for: the values of acceptance.independent.
+// Values of the setting acceptance.independent.
 const (
 	IndependentAuto   = "auto"
 	IndependentAlways = "always"
 	IndependentOff    = "off"
 )
 
-// WantsIndependent returns the numbers of the criteria that an independent check is to
-// show: those of all that only tests of the change itself show. Auto asks where that
-// is a risk, which it is where code was changed that others use already: of a new
-// feature the tests that came with it are all there can be, and a second reading of the
-// goal costs more than it finds.
+// WantsIndependent returns the numbers of the criteria that need an independent check: those
+// that only tests of the change show. Auto requires one only if there is a risk, which is the
+// case if existing code was changed that others use. For a new feature the tests of the
+// change are all that can exist, and a second reading of the goal costs more than it finds.
 func WantsIndependent(when string, t nexus.Task, all []nexus.CriterionShown, edits bool) []int {
 	var open []int
 	for _, s := range all {
@@ -42,11 +41,11 @@ func WantsIndependent(when string, t nexus.Task, all []nexus.CriterionShown, edi
 	return open
 }
 
-// independent decides on work that is green and shown only by tests of its own. Somebody
-// who sees nothing of the change writes a check, once in an attempt, and it runs on
-// each tree that is judged from then on. Where it fails, the author hears of it once.
-// If that settles nothing, a verifier decides which of the two is wrong: it is among
-// what has to be explained ([Doubted]).
+// independent decides about work that passed and is shown only by its own tests. A session
+// that sees nothing of the change writes a check, once per attempt, and it runs on each
+// judged tree from then on. If it fails, the author is told once. If that changes nothing, a
+// verifier decides which of the two is wrong: the failure is among the things to explain
+// ([Doubted]).
 func independent(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) (Step, bool) {
 	if len(facts.Independent) == 0 {
 		return Step{}, false
@@ -65,7 +64,7 @@ func independent(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) (
 	return step, step.Move == Write
 }
 
-// Refuted returns what independent checks found that fail with the work.
+// Refuted returns the findings of independent checks that fail with the work.
 func Refuted(p nexus.ChecksReproduced) []nexus.Finding {
 	var all []nexus.Finding
 	for _, c := range p.Checks {
@@ -79,8 +78,8 @@ func Refuted(p nexus.ChecksReproduced) []nexus.Finding {
 	return all
 }
 
-// Doubted returns what a verifier has to explain of independent checks that fail with
-// the work although its author has heard of them.
+// Doubted returns the failures of independent checks that a verifier must explain because the
+// author has already answered them.
 func Doubted(a *state.Attempt, p nexus.ChecksReproduced) []nexus.Finding {
 	if countRounds(a, IndependentGate) == 0 {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// continueAfterComments continues with accepted work that a person said something about: what they suggested
-// is done first, and then its author is told the rest.
+// continueAfterComments continues with accepted work on which a person commented: suggested
+// replacements are applied first, and then the author receives the rest.
 func continueAfterComments(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	if len(a.Sent.Apply) > 0 && a.Applied == nil {
 		return Step{Move: Apply, Cause: nexus.ApplyCause, Why: a.Sent.Why}
@@ -14,12 +14,12 @@ func continueAfterComments(t *state.Task, a *state.Attempt, l nexus.Limits) Step
 	return beginRound(t, a, l, Step{Role: firstRole(t), Cause: nexus.PersonCause, Why: a.Sent.Why})
 }
 
-// KeptCause is the cause of a round in which nobody writes: the gates judge what
-// an attempt starts from.
+// KeptCause is the cause of a round without a writer: the gates judge an attempt's starting
+// tree.
 const KeptCause = "kept"
 
-// regate lets the gates judge what an attempt starts from, where a round is left
-// for it and for whoever would write.
+// regate starts a round in which the gates judge an attempt's starting tree, if a round is
+// left for it and for a writer after it.
 func regate(t *state.Task, a *state.Attempt, l nexus.Limits, writes Step) Step {
 	if l.Rounds > 0 && t.CountedRounds()+fresh(t, a)+1 >= l.Rounds {
 		return beginRound(t, a, l, writes)
@@ -27,8 +27,8 @@ func regate(t *state.Task, a *state.Attempt, l nexus.Limits, writes Step) Step {
 	return Step{Move: Regate}
 }
 
-// revised decides after a round in which no agent wrote: what a person suggested, or what an
-// earlier attempt left, is judged as all work is, and what is red then goes to the author.
+// revised decides after a round without an agent: a suggested replacement, or the tree of an
+// earlier attempt, is judged like all work, and failures go to the author.
 func revised(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.LastRound()
 	switch {

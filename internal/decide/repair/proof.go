@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// ProveTests says what runs of the test gates show of the tests in the files that
-// were changed. Before is what the same gates found without them: what was red
-// then proves nothing. The fact's attempt and tree are the caller's to fill in.
+// ProveTests returns which tests in the changed files the runs of the test gates prove.
+// Before is the evidence of the same gates without these files: failures in it prove nothing.
+// The caller fills in the fact's attempt and tree.
 func ProveTests(files []string, before, now []nexus.Evidence) nexus.TestsProved {
 	s := sum{files: files, old: map[string]bool{}}
 	for _, e := range before {
@@ -42,11 +42,11 @@ func ProveTests(files []string, before, now []nexus.Evidence) nexus.TestsProved 
 	return p
 }
 
-// sum is what the gates found in sum.
+// sum is the combined result of the gates.
 type sum struct {
 	files  []string
-	old    map[string]bool // failures of before
-	tests  []string        // that failed as they should
+	old    map[string]bool // earlier failures
+	tests  []string        // tests that failed as expected
 	broken []nexus.Finding
 	unsure string
 	red    bool
@@ -60,7 +60,7 @@ func (s *sum) add(e nexus.Evidence) {
 	case nexus.Fail, nexus.Flaky:
 		s.ran = true
 		if len(e.Findings) == 0 && e.State == nexus.Fail {
-			s.red = true // it closed its output than that
+			s.red = true // it reports only that it failed
 		}
 		for _, f := range e.Findings {
 			s.failure(e.Gate, f)
@@ -72,7 +72,7 @@ func (s *sum) add(e nexus.Evidence) {
 		s.ran = true
 		s.broken = append(s.broken, nexus.Finding{Gate: e.Gate, Message: cmp.Or(e.Why, "the tests use too much")})
 	case nexus.NotRun:
-		for _, f := range e.Findings { // files that cannot be loaded: what they need may be the work
+		for _, f := range e.Findings { // files that cannot be loaded: they may need the work
 			s.ran = true
 			s.failure(e.Gate, f)
 		}
@@ -87,17 +87,17 @@ func (s *sum) failure(gate string, f nexus.Finding) {
 	case s.old[key(gate, f)]:
 	case ours && isTestFault(f):
 		s.broken = append(s.broken, f)
-	case ours, f.Test != "": // it may be placed in the code that the test called
+	case ours, f.Test != "": // the reported place may be in the code that the test called
 		s.red = true
 		if name := cmp.Or(f.Test, f.File); !slices.Contains(s.tests, name) {
 			s.tests = append(s.tests, name)
 		}
-	default: // code that was touched does not compile
+	default: // touched code does not compile
 		s.broken = append(s.broken, f)
 	}
 }
 
-// key tells failures apart that a test has by itself, and places of the rest.
+// key identifies a failure: by test for a test's own failures, and by place for others.
 func key(gate string, f nexus.Finding) string {
 	if f.Test != "" {
 		return gate + "\x00" + f.Test
@@ -105,8 +105,8 @@ func key(gate string, f nexus.Finding) string {
 	return gate + "\x00\x00" + f.File + "\x00" + f.Message
 }
 
-// faults are what compilers and runners say about a test that is itself at fault:
-// its syntax, its names, its set-up.
+// faults matches messages of compilers and runners about a fault of the test itself: its
+// syntax, its names, its set-up.
 var faults = pattern.Lazy(`(?i)` +
 	`syntax ?error|\bexpected .*,? found|unexpected (token|end|eof|indent|character|identifier)|` +
 	`indentationerror|taberror|unterminated|unclosed|parse error|parsing error|` +
@@ -114,12 +114,12 @@ var faults = pattern.Lazy(`(?i)` +
 	`fixture '[^']*' not found|\bTS1\d{3}\b|error\[E0(?:585|586|765|766)\]|expected expression|expected item|expected one of|` +
 	`invalid or unexpected token|missing \) after`)
 
-// exports are what ES modules say about a name that is not exported yet. They call
+// exports matches the message of ES modules about a name that is not exported yet. They call
 // it a syntax error.
 var exports = pattern.Lazy(`(?i)does not provide an export named|requested module`)
 
-// lacks are what the Go compiler says about what is not there yet, or not yet as
-// the test wants it. Its words for faults of syntax are too many to list.
+// lacks matches the Go compiler's messages about a missing declaration, or one that differs
+// from the test's use. Its messages about syntax errors are too many to list.
 var lacks = pattern.Lazy(`\bundefined\b|has no field or method|unknown field|(not enough|too many) arguments|assignment mismatch|` +
 	`cannot use|missing method|does not implement|is not a type|is not in std|no required module provides|cannot find package|is not exported|not exported by`)
 

@@ -8,11 +8,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Rename is a name that is to become another one.
+// Rename is a requested change of a name.
 type Rename struct{ From, To string }
 
-// RenamesOf returns what a task renames, and whether that is all it says in its
-// title. Whether its change does nothing else is for [Rename.Only] to say.
+// RenamesOf returns the rename that a task's title asks for, and whether the title asks for
+// nothing else. [Rename.Only] checks whether its change does nothing else.
 func RenamesOf(t nexus.Task) (Rename, bool) {
 	m := regexp.MustCompile("(?i)^renames? (?:the )?(?:\\w+ )?[`'\"]?([\\w$.-]+)[`'\"]? (?:to|into|as) [`'\"]?([\\w$.-]+?)[`'\"]?\\.?$").FindStringSubmatch(strings.TrimSpace(t.Title))
 	if m == nil {
@@ -22,7 +22,7 @@ func RenamesOf(t nexus.Task) (Rename, bool) {
 	return r, r.From != r.To && len(r.From) > 1 && len(r.To) > 1
 }
 
-// last returns what a qualified name ends with, and a file's name whole.
+// last returns the last part of a qualified name, and a file name unchanged.
 func last(name string) string {
 	name = strings.Trim(name, ".-")
 	if parts := strings.Split(name, "."); len(parts) == 2 && parts[1] != "" && strings.ToUpper(parts[1][:1]) == parts[1][:1] {
@@ -31,10 +31,9 @@ func last(name string) string {
 	return name
 }
 
-// Only reports whether a text became another one by the new name alone,
-// wherever a word or a part of one has the old one, in any case of letters. A
-// text that had the new name before is never taken for it: what meant two
-// things may mean one now.
+// Only reports whether two texts differ only by the rename, in words or parts of words, in
+// any case of letters. It returns false for a text that contained the new name before: two
+// things may have the same name then.
 func (r Rename) Only(old, now string) bool {
 	if old == now {
 		return true
@@ -51,7 +50,8 @@ func (r Rename) Only(old, now string) bool {
 		lines := strings.Split(names.ReplaceAllString(text, "\x00"), "\n")
 		for i, l := range lines {
 			body := strings.TrimLeft(l, " \t")
-			lines[i] = l[:len(l)-len(body)] + strings.Join(strings.Fields(body), " ") // names of another length are aligned again
+			// names of another length are aligned again
+			lines[i] = l[:len(l)-len(body)] + strings.Join(strings.Fields(body), " ")
 		}
 		return lines
 	}

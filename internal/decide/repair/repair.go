@@ -1,12 +1,12 @@
-// Package repair decides what follows in an attempt: who writes next, when
-// the gates run, when a reviewer reads, and when more rounds are no use. It
-// chooses the strategy of an attempt, which is the order of code and tests and
-// who may change which files, tells whether new tests were red for the right
-// reason, and assesses how the work goes.
+// Package repair decides the next step of an attempt: which role writes next, when the gates
+// run, when a reviewer reads, and when more rounds are useless. It chooses the strategy of an
+// attempt, which sets the order of code and tests and the files that each role may change. It
+// checks whether new tests failed for the right reason, and assesses the progress of the
+// work.
 //
-// An attempt ends early, whatever budget is left, on the third equal failure,
-// on the third equal tree, when the number of findings keeps growing, and on
-// the fifth build in a row that fails. No progress is an answer.
+// An attempt ends early, whatever budget is left, on the third equal failure, on the third
+// equal tree, when the number of findings keeps growing, and on the fifth build in a row that
+// fails.
 package repair
 
 import (
@@ -21,66 +21,68 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Move is what an attempt does next.
+// Move is the kind of an attempt's next step.
 type Move string
 
-// The moves.
+// Values of Move.
 const (
-	Write     Move = "write"     // a role writes, in a new round or on in the one under way
-	Judge     Move = "judge"     // the gates run on the tree
-	Check     Move = "check"     // tests that somebody wrote for criteria without a check run alone
-	Forgo     Move = "forgo"     // what a tester of criteria did is taken back: the work continues without
-	Reproduce Move = "reproduce" // who has seen nothing of the work writes a check of what it is for, and it runs without the work and with it
-	Prove     Move = "prove"     // the new tests run where the work is not there yet
-	Regate    Move = "regate"    // the gates run on the tree that the attempt starts from, before anybody writes
-	Afresh    Move = "afresh"    // the result of earlier attempts is put aside: the attempt starts from its base
-	Verify    Move = "verify"    // a verifier holds the work against the task
-	Review    Move = "review"    // a reviewer reads the diff
-	Apply     Move = "apply"     // what a person suggested is done without an agent
+	Write Move = "write" // a role writes, in a new round or in the present one
+	Judge Move = "judge" // the gates run on the tree
+	Check Move = "check" // only the tests run that were written for criteria without a check
+	// the changes of a tester of criteria are removed, and the work continues without them
+	Forgo Move = "forgo"
+	// a session that has not seen the work writes a check from the goal, which runs without
+	// and with the work
+	Reproduce Move = "reproduce"
+	Prove     Move = "prove"  // the new tests run on a tree without the work
+	Regate    Move = "regate" // the gates run on the attempt's starting tree, before anything is written
+	Afresh    Move = "afresh" // the result of earlier attempts is not used: the attempt starts from its base
+	Verify    Move = "verify" // a verifier compares the work with the task
+	Review    Move = "review" // a reviewer reads the diff
+	Apply     Move = "apply"  // a suggested replacement is applied without an agent
 	End       Move = "end"
 )
 
 // Step is the next step of an attempt. The zero Step is none.
 type Step struct {
 	Move     Move
-	Role     nexus.Role // who writes
-	Resume   bool       // the round is under way: continue where it stopped
-	Cause    string     // the gate that was red, "review" or "train"; empty at first
+	Role     nexus.Role // role that writes
+	Resume   bool       // the round is in progress: continue it
+	Cause    string     // the gate that failed, "review" or "train"; empty in the first round
 	Findings []nexus.Finding
-	Outcome  nexus.Outcome // how it ends
+	Outcome  nexus.Outcome // outcome of the attempt
 	Category nexus.Category
 	Why      string
 }
 
-// Facts that the worker knows about the tree and the journal does not say.
+// Facts are data about the tree that the worker knows and the journal does not contain.
 type Facts struct {
 	Tested    bool // the diff has a test file
 	Untouched bool // there is no diff
-	Renamed   bool // the diff does nothing but rename what the task says
+	Renamed   bool // the diff only makes the rename that the task asks for
 	Unchecked bool // a criterion has no check, and a tester is to write one
-	Claimed   bool // checks of criteria were submitted that nobody has tried yet
-	Revised   bool // it is about a criterion that was revised after its work landed: there may be nothing left to do but its check
+	Claimed   bool // submitted checks of criteria have not been run yet
+	Revised   bool // a criterion was revised after its work landed: perhaps only its check is still to be written
 
-	Due      string // the step of the pipeline that an editor does next, once the work is green; empty: none
-	DueSpare bool   // it need not be done
-	Spare    bool   // the step of the round need not succeed: what fails of it is taken back
+	Due      string // next step of the pipeline for an editor, once the gates pass; empty: none
+	DueSpare bool   // the next step is optional
+	Spare    bool   // the step of the round is optional: failed changes are removed
 
-	Refuted bool   // the tests that a tester of criteria added fail for what they ask of the work
+	Refuted bool   // the tests of a tester of criteria fail because of the work
 	Unshown string // why a criterion whose check is a gate would not count as met; empty: none is open
 
-	Independent []int // numbers of criteria that only tests of the change show, and that an independent check is to show
+	Independent []int // numbers of criteria that only tests of the change show, and that need an independent check
 
-	Meddled string // a file that a tester of criteria changed and that was there before; empty: none
+	Meddled string // an existing file that a tester of criteria changed; empty: none
 
-	Asked   int     // things that people said to those who wrote, which a verifier holds the work against
-	Refused Refusal // what earlier attempts were told against the tree as it is; zero: nothing
-	Ready   bool    // the author of what the attempt starts from has nothing left to do unless the gates say otherwise now
-	Before  bool    // the gate that could not tell could not tell of the base either
+	Asked   int     // number of people's statements to the writers, with which a verifier compares the work
+	Refused Refusal // objections of earlier attempts to the same tree; zero: none
+	Ready   bool    // the author of the starting tree has nothing left to do unless the gates fail now
+	Before  bool    // the gate without a clear result had none on the base either
 }
 
-// Next decides the next step of an attempt at a task under the limits. It
-// depends on its arguments alone, so that a resumed attempt continues exactly
-// where it stopped.
+// Next returns the next step of an attempt at a task under the limits. It depends only on its
+// arguments, so that a resumed attempt continues exactly where it stopped.
 func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.LastRound()
 	switch {
@@ -125,15 +127,14 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	case !red(r.Verdict.State) && len(Pending(a, len(a.Rounds))) > 0:
 		return beginRound(t, a, l, Step{Role: firstRole(t), Cause: r.Cause, Findings: Pending(a, len(a.Rounds)), Why: Summary(a, len(a.Rounds)-1)})
 	case a.Strategy == nexus.TDDSimple && r.Verdict.State == nexus.Pass && !proven(a) && !facts.Untouched && (facts.Tested || a.LastSession(nexus.Tester) != nil):
-		return proveOwn(t, a, l) // also where nobody wrote a test, when asked: that proves nothing
+		return proveOwn(t, a, l) // also if no test was written despite the request: that proves nothing
 	default:
 		return afterGates(t, a, l, facts)
 	}
 }
 
-// unfinished decides after a session that did not submit. What it leaves is
-// judged before the attempt ends, for the next one to start from, unless it
-// leaves the tree that was judged last.
+// unfinished decides after a session that did not submit. Its tree is judged before the
+// attempt ends, as a start for the next one, unless it was judged already.
 func unfinished(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts Facts) Step {
 	r := a.LastRound()
 	if step, ok := handOver(t, a, l, s); ok {
@@ -145,7 +146,7 @@ func unfinished(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Sessio
 	return Step{Move: End, Outcome: s.Outcome, Category: failed(a, r, s), Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
 }
 
-// known reports whether the last verdict is about the tree as it is.
+// known reports whether the last verdict is about the present tree.
 func known(a *state.Attempt) bool {
 	for _, r := range slices.Backward(a.Rounds) {
 		if r.Verdict != nil {
@@ -155,7 +156,7 @@ func known(a *state.Attempt) bool {
 	return false
 }
 
-// resume continues with a round, and says again what it is about.
+// resume continues a round with the same cause.
 func resume(a *state.Attempt, r *state.Round) Step {
 	step := Step{Move: Write, Role: r.Role, Cause: r.Cause, Resume: true}
 	if r.Cause == "train" {
@@ -197,7 +198,7 @@ func firstRole(t *state.Task) nexus.Role {
 	return nexus.Coder
 }
 
-// beginRound begins a round, unless the task has had its rounds.
+// beginRound starts a round, unless the task has used up its rounds.
 func beginRound(t *state.Task, a *state.Attempt, l nexus.Limits, s Step) Step {
 	if l.Rounds > 0 && t.CountedRounds()+fresh(t, a) >= l.Rounds {
 		return Step{Move: End, Outcome: nexus.Exhausted, Why: fmt.Sprintf("%d rounds are used up", l.Rounds)}
@@ -206,19 +207,18 @@ func beginRound(t *state.Task, a *state.Attempt, l nexus.Limits, s Step) Step {
 	return s
 }
 
-// fresh counts the rounds of a that t, a copy from the attempt's start, does
-// not know of.
+// fresh counts the rounds of a that t, a copy from the attempt's start, does not contain.
 func fresh(t *state.Task, a *state.Attempt) int {
 	return max(0, len(a.Rounds)-t.RoundsOf)
 }
 
-// closer is the round of a task, over all its attempts, from which on its
-// writer is shown more: the code around each finding, and more of what gates
-// print. At 25 people are told (nexus.Alerts), at 50 it is over.
+// closer is the number of the task's round, over all attempts, from which its writer receives
+// more details: the code around each finding, and more of the gates' output. At 25 people are
+// notified (nexus.Alerts), at 50 the task ends.
 const closer = 10
 
-// DetailRound returns the round of t that a is in where its writer has to be shown
-// more, 0 where it has not come to that.
+// DetailRound returns the number of the task's present round if its writer must receive more
+// details, or 0.
 func DetailRound(t *state.Task, a *state.Attempt) int {
 	if n := t.CountedRounds() + fresh(t, a); n >= closer {
 		return n
@@ -226,7 +226,7 @@ func DetailRound(t *state.Task, a *state.Attempt) int {
 	return 0
 }
 
-// afterGates decides on what the gates said in sum.
+// afterGates decides about the gates' combined result.
 func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.LastRound()
 	v := r.Verdict
@@ -255,7 +255,7 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates gave no result"}
 }
 
-// notRun decides where a gate that decides did not run.
+// notRun decides if a deciding gate did not run.
 func notRun(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts, wantsTests bool) Step {
 	v := a.LastRound().Verdict
 	accept := strings.HasPrefix(v.Gate, nexus.AcceptGate)
@@ -263,7 +263,7 @@ func notRun(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts, wantsT
 		return beginRound(t, a, l, Step{Role: nexus.Tester})
 	}
 	if accept { // its tests are still to be written
-		if Stuck(a, l.Same) != "" { // and nobody writes them
+		if Stuck(a, l.Same) != "" { // and they were not written
 			return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
 		}
 		return repairGateFindings(t, a, l)
@@ -277,7 +277,8 @@ func notRun(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts, wantsT
 	return unclear(t, a, l, facts)
 }
 
-// repairGateFindings lets the writer repair what the gates found, while that is of use.
+// repairGateFindings starts a round in which the writer fixes the gates' findings, if that
+// may help.
 func repairGateFindings(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	if why := Stuck(a, l.Same); why != "" {
 		return Step{Move: End, Outcome: nexus.NoProgress, Category: nexus.TestsFailing, Why: why}
@@ -286,9 +287,9 @@ func repairGateFindings(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	return beginRound(t, a, l, Step{Role: firstRole(t), Cause: r.Verdict.Gate, Findings: decidingFindings(r), Why: r.Verdict.Why})
 }
 
-// needsTests reports whether a tester writes tests where nobody did. That a task
-// needs none is believed where people or the plan say so; where only its title
-// does, the change has to be so, and every criterion shown without a new test.
+// needsTests reports whether a tester must write missing tests. People's or the plan's
+// statement that a task needs none is accepted. If only its title suggests it, the change
+// must be of that kind, and every criterion must be shown without a new test.
 func needsTests(t *state.Task, a *state.Attempt, facts Facts) bool {
 	if t.Kind == nexus.DocsTask || facts.Unshown == "" && shownByReading(a) {
 		return false
@@ -296,7 +297,7 @@ func needsTests(t *state.Task, a *state.Attempt, facts Facts) bool {
 	return a.Strategy != nexus.NoTest || guessed(t, a) && (!facts.Renamed || facts.Unshown != "")
 }
 
-// guessed reports whether only the title of a task says that it needs no test.
+// guessed reports whether only the title of a task suggests that it needs no test.
 func guessed(t *state.Task, a *state.Attempt) bool {
 	_, renames := RenamesOf(t.Task)
 	return a.Strategy == nexus.NoTest && t.Strategy == "" && renames
@@ -321,7 +322,7 @@ func decidingFindings(r *state.Round) []nexus.Finding {
 	return nil
 }
 
-// afterReview decides on the last review of the round.
+// afterReview decides about the last review of the round.
 func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	r := a.LastRound()
 	v := r.Reviews[len(r.Reviews)-1]
@@ -342,20 +343,20 @@ func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	return sendBack(t, a, l, ReviewCause, v.Findings, v.Summary)
 }
 
-// isDecisive reports whether a review says something that can be decided on. One
-// that rejects and names nothing does not.
+// isDecisive reports whether a review has a usable result. A rejection without findings has
+// none.
 func isDecisive(v nexus.ReviewGiven) bool { return v.Reviewed && (v.Approved || len(v.Findings) > 0) }
 
-// Rejects reports whether a review sends the work back: its findings block, or
-// the reviewer said no and names at least one that is major. A no for lesser
-// ones alone does not.
+// Rejects reports whether a review sends the work back: its findings block, or the reviewer
+// rejected it with at least one major finding. A rejection with only lesser findings does
+// not.
 func Rejects(v nexus.ReviewGiven, majors int) bool {
 	return Blocks(v, majors) || !v.Approved && Blocks(v, 1)
 }
 
-// Blocks reports whether a review's findings forbid landing: a critical one
-// always, majors from the given number on, lesser ones never, and one that
-// names what is not there neither.
+// Blocks reports whether a review's findings forbid landing: a critical one always does,
+// major ones from the given number on, lesser ones never, and neither does one that quotes
+// code that does not exist.
 func Blocks(v nexus.ReviewGiven, majors int) bool {
 	n := 0
 	for _, f := range v.Findings {
@@ -385,11 +386,10 @@ func rejections(a *state.Attempt, majors int) int {
 	return n
 }
 
-// Stuck returns why continuing with an attempt is no use: the same failure or
-// the same tree for the given number of times over the whole attempt, or a
-// red count of one gate that grew as many times in a row; or five builds that
-// failed in a row. Empty means that it may continue. A limit of 0 never
-// ends it.
+// Stuck returns why more rounds of an attempt are useless: the same failure or the same tree
+// for the given number of times over the whole attempt, or a number of failures of one gate
+// that grew as many times in a row, or five failed builds in a row. Empty means that it may
+// continue. A limit of 0 never ends it.
 func Stuck(a *state.Attempt, same int) string {
 	if same <= 0 {
 		return ""
@@ -428,8 +428,8 @@ func Stuck(a *state.Attempt, same int) string {
 	return ""
 }
 
-// growing returns how often in a row, at an attempt's end, more was wrong in
-// the same gate than before.
+// growing returns how often in a row, at an attempt's end, the number of problems in the same
+// gate grew.
 func growing(a *state.Attempt) int {
 	var last *state.Round
 	grown := 0
@@ -448,18 +448,18 @@ func growing(a *state.Attempt) int {
 	return grown
 }
 
-// CountRed counts what the gate that stopped a round found.
+// CountRed counts the findings of the gate that stopped a round.
 func CountRed(r *state.Round) int { return len(decidingFindings(r)) }
 
-// builds is how many failed builds in a row end an attempt, however different
-// they are.
+// builds is the number of failed builds in a row that ends an attempt, however different they
+// are.
 const builds = 5
 
-// building reports whether a gate builds, of the whole or of one package.
+// building reports whether a gate builds the whole project or a package.
 func building(gate string) bool { return gate == "build" || strings.HasPrefix(gate, "build-") }
 
-// LastSignature returns the signature of the failure that an attempt ended with, empty
-// when its last verdict was not red.
+// LastSignature returns the signature of an attempt's last failure, or "" if its last verdict
+// was not red.
 func LastSignature(a *state.Attempt) string {
 	for _, r := range slices.Backward(a.Rounds) {
 		if r.Verdict == nil {

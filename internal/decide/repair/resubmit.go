@@ -10,16 +10,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Refusal is what was said against a tree. The zero Refusal is nothing.
+// Refusal is an objection to a tree. The zero Refusal is none.
 type Refusal struct {
-	By      string // a gate, verify, review or train
-	Why     string
-	Outcome nexus.Outcome // of an attempt that submits the tree again: no-progress, or unverified where nothing could tell
+	By  string // a gate, verify, review or train
+	Why string
+	// of an attempt that submits the tree again: no-progress, or unverified if no gate could
+	// decide
+	Outcome nexus.Outcome
 }
 
-// RefusedBefore returns what was said last against a tree in attempts that are
-// over, the oldest first. A tree that was compared with another base is another
-// one.
+// RefusedBefore returns the last objection to a tree in ended attempts, given oldest first. A
+// tree that was compared with another base counts as a different one.
 func RefusedBefore(past []*state.Attempt, base, tree string) Refusal {
 	for _, a := range slices.Backward(past) {
 		if _, r, judged := lastRefusal(a.Rounds, base, tree); judged {
@@ -29,8 +30,8 @@ func RefusedBefore(past []*state.Attempt, base, tree string) Refusal {
 	return Refusal{}
 }
 
-// lastRefusal returns the last of some rounds in which a tree was judged, and
-// what was said against it there. Judged is false where it never was.
+// lastRefusal returns the last of some rounds in which a tree was judged, and the objection.
+// Judged is false if it was never judged.
 func lastRefusal(rounds []*state.Round, base, tree string) (at int, r Refusal, judged bool) {
 	for i, o := range slices.Backward(rounds) {
 		if tree != "" && o.Verdict != nil && o.Verdict.Tree == tree && o.Base == base {
@@ -40,8 +41,8 @@ func lastRefusal(rounds []*state.Round, base, tree string) (at int, r Refusal, j
 	return 0, Refusal{}, false
 }
 
-// refusalOf returns what was said against the tree of a round. What ran too
-// long, or used too much, may do better next time.
+// refusalOf returns the objection to the tree of a round. A gate that ran too long, or
+// exceeded a resource limit, may succeed next time, so it is no objection.
 func refusalOf(r *state.Round) Refusal {
 	v := r.Verdict
 	switch {
@@ -58,16 +59,14 @@ func refusalOf(r *state.Round) Refusal {
 	return Refusal{}
 }
 
-// doubtful reports whether gates that judged a tree could not tell whether it is
-// right.
+// doubtful reports whether gates that judged a tree could not decide whether it is right.
 func doubtful(s nexus.GateState) bool {
 	return s == nexus.NotRun || s == nexus.Unverifiable || s == nexus.Flaky
 }
 
-// resubmitted ends an attempt whose author submits a tree that was refused, in
-// this attempt or an earlier one: what judges it would find the same again. A
-// judge who reads is asked again where its finding was disputed, and so is a gate
-// that hears explanations.
+// resubmitted ends an attempt whose author submits a tree that was already refused, in this
+// or an earlier attempt: its judge would find the same again. A reviewing judge is asked
+// again if its finding was disputed, and so is a gate that accepts explanations.
 func resubmitted(t *state.Task, a *state.Attempt, facts Facts) (Step, bool) {
 	n := len(a.Rounds)
 	r, tree := a.Rounds[n-1], a.Snapshot.Tree
@@ -112,21 +111,21 @@ func refutedTree(a *state.Attempt, tree string) Refusal {
 	return Refusal{nexus.AcceptGate + c.Command, fmt.Sprintf("criterion %d is not met: %s", c.Number, c.Why), nexus.NoProgress}
 }
 
-// explainable reports whether a gate passes a tree that it refused once the
-// submission says why it is so: what judges it reads more than the tree.
+// explainable reports whether a gate may pass a tree that it refused once the submission
+// explains it: its result depends on more than the tree.
 func explainable(gate string) bool {
 	return gate == nexus.DonePrefix+nexus.DeletionBound || gate == nexus.DonePrefix+nexus.BuiltBound
 }
 
-// disputed reports whether the author answered in a round that it is right as it
-// is, or not its own to change, and why.
+// disputed reports whether the author answered in a round that the tree is right, or that the
+// fault is not its own, with a reason.
 func disputed(r *state.Round) bool {
 	return slices.ContainsFunc(r.Answers, func(s nexus.Answer) bool {
 		return s.Comment == "" && (s.Status == nexus.Contested || s.Status == nexus.NotMine) && strings.TrimSpace(s.Why) != ""
 	})
 }
 
-// refuser names who refused a tree.
+// refuser returns the name of the judge that refused a tree.
 func refuser(by string) string {
 	switch by {
 	case VerifyGate:
@@ -139,8 +138,8 @@ func refuser(by string) string {
 	return "gate " + by
 }
 
-// Resubmitted reports whether an attempt ended as it submitted a tree that was
-// refused before: another one at its tier would not differ.
+// Resubmitted reports whether an attempt ended because it submitted a tree that was already
+// refused: another attempt at its tier would not differ.
 func Resubmitted(a *state.Attempt) bool {
 	return a.Outcome == nexus.NoProgress && (a.Category == nexus.Resubmitted || a.Category == nexus.VerifierRejected)
 }

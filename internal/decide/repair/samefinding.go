@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	near   = 2 // lines between two findings that may be one
-	shared = 2 // of so many words that two messages have together, one is in both
+	near   = 2 // lines between two findings that may be the same
+	shared = 2 // minimum share of common words: one in this number
 )
 
-// IsSameFinding reports whether two findings are the same one, said twice: near to each
-// other in one file, and about the same, as their words go.
+// IsSameFinding reports whether two findings are about the same problem: close to each other
+// in one file, with similar words.
 func IsSameFinding(a, b nexus.Finding) bool {
 	if a.File != b.File || a.Line > 0 && b.Line > 0 && max(a.Line-b.Line, b.Line-a.Line) > near {
 		return false
@@ -27,7 +27,7 @@ func IsSameFinding(a, b nexus.Finding) bool {
 	return both > 0 && both*shared >= len(x)+len(y)-both
 }
 
-// words returns the words of a text that say something.
+// words returns the significant words of a text.
 func words(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {

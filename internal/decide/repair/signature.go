@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Signature names a failure: the gate and its findings' classes and messages,
-// without what changes from run to run. Two failures with the same signature
-// are the same failure.
+// Signature identifies a failure: the gate and the classes and messages of its findings,
+// without the parts that change from run to run. Two failures with the same signature are the
+// same failure.
 func Signature(gate string, findings []nexus.Finding) string {
 	lines := make([]string, 0, len(findings))
 	for _, f := range findings {
@@ -24,8 +24,8 @@ func Signature(gate string, findings []nexus.Finding) string {
 	return gate + ":" + hex.EncodeToString(sum[:6])
 }
 
-// normal drops what differs between two runs of the same failure: numbers,
-// hexadecimal addresses, and runs of white space.
+// normal removes the differences between two runs of the same failure: numbers, hexadecimal
+// addresses, and runs of white space.
 func normal(message string) string {
 	var b strings.Builder
 	for _, word := range strings.Fields(message) {

@@ -13,14 +13,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// liteTags are those of tasks whose tests need more than test files: what is
-// seen on a screen, and what has parts in several places.
+// liteTags are tags of tasks whose tests need more than test files: tasks about screens, and
+// tasks with parts in several places.
 func liteTags() []string { return []string{"ui", "layout", "cli", "integration", "polyglot"} }
 
-// ChooseStrategy returns the strategy of a task as it is routed, and why. What the
-// plan says wins, then what the run says, then what a plugin proposed. Of itself it takes the strict one
-// where a fault would be expensive: for what is complex, and for what touches
-// security or a public API, and none for what only renames.
+// ChooseStrategy returns the strategy of a routed task, with the reason. The plan's choice
+// comes first, then the run's, then a plugin's proposal. By default it is the strict strategy
+// if a fault would be expensive: for complex tasks, and for tasks about security or a public
+// API. It is no-test for a pure rename.
 func ChooseStrategy(r nexus.Routing, t nexus.Task, routed nexus.TaskRouted) (chosen nexus.Strategy, why string) {
 	c := routed.Complexity
 	risk := route.Risk(t)
@@ -53,9 +53,9 @@ func ChooseStrategy(r nexus.Routing, t nexus.Task, routed nexus.TaskRouted) (cho
 	return nexus.TDDStrict, why
 }
 
-// NextStrategy returns the strategy of a task's next attempt. After an attempt in which
-// a role broke the isolation of the strict strategy, or in which its tester
-// wrote no test, the next ones are lite.
+// NextStrategy returns the strategy of a task's next attempt. After an attempt in which a
+// role broke the isolation of the strict strategy, or in which its tester wrote no test, the
+// next attempts are lite.
 func NextStrategy(t *state.Task) nexus.Strategy {
 	s := cmp.Or(t.Course, t.Strategy, nexus.TestAfter)
 	for _, a := range t.Attempts[min(max(t.Mercy, t.Turned), len(t.Attempts)):] {
@@ -70,8 +70,8 @@ func NextStrategy(t *state.Task) nexus.Strategy {
 	return s
 }
 
-// LowerStrategy returns what is tried after a strategy failed at every tier: less of
-// it. It reports false where there is nothing less.
+// LowerStrategy returns the less strict strategy to try after a strategy failed at every
+// tier, or false if there is none.
 func LowerStrategy(s nexus.Strategy) (nexus.Strategy, bool) {
 	switch s {
 	case nexus.TDDStrict:
@@ -83,8 +83,8 @@ func LowerStrategy(s nexus.Strategy) (nexus.Strategy, bool) {
 	}
 }
 
-// FileRule says why a role may not write a file in an attempt with a strategy, nil
-// where the strategy keeps nothing from it.
+// FileRule returns a function that reports why a role may not write a file in an attempt with
+// a strategy, or nil if the strategy forbids no file.
 func FileRule(s nexus.Strategy, role nexus.Role) func(file string) error {
 	switch {
 	case s != nexus.TDDStrict:
@@ -108,13 +108,13 @@ func FileRule(s nexus.Strategy, role nexus.Role) func(file string) error {
 	}
 }
 
-// WidensRule reports whether a strategy lets a role write more than its own right
-// says: a tester may write a file that hands on names, and, where nobody is
-// kept from a file, the stubs that its tests need.
+// WidensRule reports whether a strategy allows a role more files than the role's own rule: a
+// tester may write a file that only re-exports names, and, without file restrictions, the
+// stubs that its tests need.
 func WidensRule(s nexus.Strategy, role nexus.Role) bool { return s.Sessions() && role == nexus.Tester }
 
-// isBarrel reports whether a file only hands on what others declare, so that a
-// test may need a line in it.
+// isBarrel reports whether a file only re-exports declarations of others, so that a test may
+// need a line in it.
 func isBarrel(file string) bool {
 	switch base := path.Base(file); base {
 	case "__init__.py", "mod.rs":

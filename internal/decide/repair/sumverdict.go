@@ -9,15 +9,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// SumVerdict says what the gates say together about a task's tree. Red decides
-// before what could not be judged, and that before what did not run. A gate
-// that did not run is no pass: it decides when it is the tests of a task that
-// needs them, when one of the task's criteria rests on it, or when nothing
-// else passed. One that was left out because the change does not concern it
-// decides nothing. Where tests passed, those of a package that could not run on the
-// base either are not such tests: nobody installed what that needs. A gate that hangs as it did on the base could not judge; that is
-// left out where tests that the change concerns, or a criterion's, passed, and
-// either all of its own did too or none of the criteria rests on it.
+// SumVerdict combines the gates' results for a task's tree. A failure takes precedence over a
+// gate without a clear result, and that over a gate that did not run. A gate that did not run
+// is not a pass: it decides if it contains the tests of a task that needs them, if one of the
+// task's criteria depends on it, or if nothing else passed. A gate that was skipped because
+// the change does not affect it decides nothing. If tests passed, the tests of a package that
+// could not run on the base either do not count as required: its dependencies are not
+// installed. A gate that hangs as it did on the base has no result. It is ignored if affected
+// tests, or a criterion's, passed, and either all of its own passed too or no criterion
+// depends on it.
 func SumVerdict(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []nexus.Evidence) nexus.VerdictGiven {
 	v := nexus.VerdictGiven{Attempt: attempt, Tree: tree, State: nexus.NotRun, Why: "no gate judged it"}
 	best := rank(v.State, false)
@@ -30,11 +30,12 @@ func SumVerdict(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []n
 			continue
 		}
 		if e.State == nexus.NotRun && strings.HasPrefix(e.Gate, nexus.StepGate) {
-			e.State, e.Why = nexus.Fail, cmp.Or(e.Why, "it did not run") // a step was asked for: no other gate stands in for it
+			// a step was requested: no other gate replaces it
+			e.State, e.Why = nexus.Fail, cmp.Or(e.Why, "it did not run")
 		}
 		r := rank(e.State, rests(t, e.Gate) && (!tested || e.Gate == "test" || !tests(e.Gate) || criterial(t, e.Gate)))
 		if e.Hangs {
-			passed := e.State == nexus.Environmental // all its tests, before it hung
+			passed := e.State == nexus.Environmental // all its tests passed before it hung
 			if others && (passed || !criterial(t, e.Gate)) {
 				continue
 			}
@@ -49,8 +50,8 @@ func SumVerdict(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []n
 	return v
 }
 
-// rank orders what decides: what is red above what nobody could tell, above
-// a pass, above a gate that did not run and that nothing rests on.
+// rank orders results by precedence: failures before unclear results, before a pass, before a
+// gate that did not run and is not needed.
 func rank(s nexus.GateState, needed bool) int {
 	switch s {
 	case nexus.Fail:
@@ -72,7 +73,7 @@ func rank(s nexus.GateState, needed bool) int {
 	return 3
 }
 
-// rests reports whether a task cannot do without a gate.
+// rests reports whether a task needs a gate's result.
 func rests(t nexus.Task, gate string) bool {
 	if criterial(t, gate) {
 		return true
@@ -83,16 +84,15 @@ func rests(t nexus.Task, gate string) bool {
 	return tests(gate) && t.Kind != nexus.DocsTask && t.Strategy != nexus.NoTest
 }
 
-// criterial reports whether one of a task's criteria rests on a gate.
+// criterial reports whether one of a task's criteria depends on a gate.
 func criterial(t nexus.Task, gate string) bool {
 	return slices.ContainsFunc(t.Criteria, func(c nexus.Criterion) bool { return c.Check == gate })
 }
 
-// related reports whether a gate runs the tests that a change concerns, of
-// whatever package.
+// related reports whether a gate runs the tests that a change affects, in any package.
 func related(gate string) bool { return gate == "related" || strings.HasPrefix(gate, "related-") }
 
-// tests reports whether a gate is that of the tests, of whatever package.
+// tests reports whether a gate runs all tests, of the project or of a package.
 func tests(gate string) bool { return gate == "test" || strings.HasPrefix(gate, "test-") }
 
 func counted(e nexus.Evidence) string {

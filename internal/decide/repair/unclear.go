@@ -7,27 +7,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// UnshownCause is the cause of a round in which the author of work that is green
-// is told that nothing shows a criterion, and why.
+// UnshownCause is the cause of a round in which the author of work that passed is told that a
+// criterion has no evidence, and why.
 const UnshownCause = "unshown"
 
-// unclear lets the author of work know once that a gate could not tell whether
-// it is right: its tests may be skipped, or print what nobody understands. After
-// that it is left to a person, and so is what a gate cannot tell of the base
-// either.
+// unclear tells the author of work once that a gate could not decide whether it is right: its
+// tests may be skipped, or print unknown output. After that it is left to a person, and so is
+// a gate that had no clear result on the base either.
 func unclear(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	v := a.LastRound().Verdict
 	end := Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
 	e := nexus.EvidenceOf(a.LastRound().Evidence, v.Gate)
-	given := strings.HasPrefix(v.Gate, nexus.AcceptGate) // its command is not the author's to change
+	given := strings.HasPrefix(v.Gate, nexus.AcceptGate) // the author may not change its command
 	if e.Gate == "" || given || e.Hangs || e.Base != "" || facts.Before || facts.Untouched || countRounds(a, v.Gate) > 0 {
 		return end
 	}
 	return orEnd(beginRound(t, a, l, Step{Role: firstRole(t), Cause: v.Gate, Findings: decidingFindings(a.LastRound()), Why: v.Why}), end)
 }
 
-// unshown is [unclear] for a criterion that nothing shows on a tree that is
-// green, as where the tests of the change pass without the rest of it.
+// unshown is [unclear] for a criterion without evidence on a tree that passed, for example if
+// the tests of the change pass without the rest of it.
 func unshown(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	end := Step{Move: End, Outcome: nexus.Unverified, Why: facts.Unshown}
 	if countRounds(a, UnshownCause) > 0 || facts.Untouched {
@@ -36,7 +35,7 @@ func unshown(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step 
 	return orEnd(beginRound(t, a, l, Step{Role: firstRole(t), Cause: UnshownCause, Why: facts.Unshown}), end)
 }
 
-// orEnd returns a step that writes, and the end where no round is left for it.
+// orEnd returns a step that writes, or the end if no round is left for it.
 func orEnd(step, end Step) Step {
 	if step.Move != Write {
 		return end

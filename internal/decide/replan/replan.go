@@ -1,11 +1,11 @@
-// Package replan decides how a task continues that reaches a threshold: it takes
-// much longer than estimated, has used up much of its rounds or all of its time,
-// changes files that it does not declare, fails again and again, needs what will not
-// land, or its agent cannot continue or asks for another plan.
+// Package replan decides how a task continues that reaches a threshold: it takes much longer
+// than estimated, has used up much of its rounds or all of its time, changes files that it
+// does not declare, fails again and again, needs a task that will not land, or its agent
+// cannot continue or asks for another plan.
 //
-// A threshold is no cap. Where the work gets closer it continues, and what was
-// decided is on record all the same, with the reason. It is decided where nothing is
-// lost by it: before a round begins, or once an attempt is over.
+// A threshold is not a cap. If the work makes progress it continues, and the decision is
+// recorded with its reason anyway. Decisions are made at points where no work is lost: before
+// a round begins, or after an attempt has ended.
 package replan
 
 import (
@@ -20,19 +20,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// continuations is how often the time of a task begins anew.
+// continuations is how often the time of a task may start again.
 const continuations = 2
 
-// WorkerFacts is what only those know who work on a task.
+// WorkerFacts are data that only the task's worker knows.
 type WorkerFacts struct {
-	Worked    time.Duration // on it, as far as it counts against its cap
-	Beside    []string      // files that it changes and does not declare
+	Worked    time.Duration // time of work on it that counts against its cap
+	Beside    []string      // files that it changes without declaring them
 	Divisible bool          // it may be split
 }
 
-// Next returns what is decided before a step of an attempt, nil for nothing, and the
-// step that follows from it. Only a new round may be kept from beginning: what is
-// under way is finished, and judged.
+// Next returns the decision before a step of an attempt, or nil, and the resulting step. Only
+// a new round can be prevented: work in progress is finished, and judged.
 func Next(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts, step repair.Step) (*nexus.ReplanDecided, repair.Step) {
 	if step.Move != repair.Write || step.Resume {
 		return nil, step
@@ -46,10 +45,10 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts, ste
 		d = decide(t, a, l, seen, crossed)
 		return d, follow(*d, step)
 	}
-	return nil, follow(*d, step) // the process died that recorded it
+	return nil, follow(*d, step) // the process that recorded it died
 }
 
-// follow returns the step that a decision leads to.
+// follow returns the step that follows from a decision.
 func follow(d nexus.ReplanDecided, step repair.Step) repair.Step {
 	if d.Course == nexus.CourseContinue {
 		return step
@@ -57,7 +56,7 @@ func follow(d nexus.ReplanDecided, step repair.Step) repair.Step {
 	return repair.Step{Move: repair.End, Outcome: nexus.Exhausted, Why: words(d.Crossed) + ": " + string(d.Course)}
 }
 
-// EndingDecision returns the decision that ends an attempt, nil where it may continue.
+// EndingDecision returns the decision that ends an attempt, or nil if it may continue.
 func EndingDecision(t *state.Task, a *state.Attempt) *nexus.ReplanDecided {
 	for _, d := range slices.Backward(t.CountedReplans()) {
 		if d.Attempt == a.ID && d.Course != nexus.CourseContinue {
@@ -67,8 +66,8 @@ func EndingDecision(t *state.Task, a *state.Attempt) *nexus.ReplanDecided {
 	return nil
 }
 
-// Reached returns the thresholds that a task reached since it was last decided about
-// them. Each counts again at each multiple of itself.
+// Reached returns the thresholds that a task has reached since the last decision about them.
+// Each counts again at each multiple of itself.
 func Reached(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts) []nexus.Crossed {
 	var all []nexus.Crossed
 	add := func(of nexus.Threshold, n, limit int64, format string, args ...any) {
@@ -97,12 +96,12 @@ func Reached(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts) 
 	return all
 }
 
-// Share returns how many rounds are the threshold, 0 for none.
+// Share returns the threshold in rounds, or 0 if there is none.
 func Share(l nexus.Limits) int64 {
 	return int64((l.Rounds*l.Replan.Rounds + 99) / 100)
 }
 
-// estimate returns how long a task was thought to take, 0 where nobody said.
+// estimate returns the estimated time of a task, or 0 if there is none.
 func estimate(t *state.Task) time.Duration {
 	if t.Route != nil && t.Route.Estimate != nil {
 		return time.Duration(t.Route.Estimate.Likely.Seconds) * time.Second
@@ -110,8 +109,8 @@ func estimate(t *state.Task) time.Duration {
 	return time.Duration(t.Minutes) * time.Minute
 }
 
-// decided returns the highest multiple of a threshold that was decided about: of the
-// task, or, where it counts in each attempt for itself, of the attempt.
+// decided returns the highest multiple of a threshold for which there was a decision: of the
+// task, or of the attempt if each attempt counts separately.
 func decided(t *state.Task, a *state.Attempt, of nexus.Threshold) int64 {
 	own := of == nexus.OverFiles || of == nexus.OverFailures
 	n := int64(0)
@@ -128,7 +127,7 @@ func decided(t *state.Task, a *state.Attempt, of nexus.Threshold) int64 {
 	return n
 }
 
-// failures counts the rounds in a row, at an attempt's end, that were red.
+// failures counts the failed rounds in a row at an attempt's end.
 func failures(a *state.Attempt) int {
 	n := 0
 	for _, r := range a.Rounds {
@@ -143,7 +142,7 @@ func failures(a *state.Attempt) int {
 	return n
 }
 
-// decide decides how a task continues whose attempt is under way.
+// decide decides how a task with an attempt in progress continues.
 func decide(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts, crossed []nexus.Crossed) *nexus.ReplanDecided {
 	d := &nexus.ReplanDecided{Task: t.ID, Attempt: a.ID, Crossed: crossed, Course: nexus.CourseContinue}
 	course, how := repair.TrendOf(a)
@@ -178,7 +177,7 @@ func decide(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts, c
 	return d
 }
 
-// passes reports whether the gates pass what the last round came to.
+// passes reports whether the gates pass the result of the last round.
 func passes(a *state.Attempt) bool {
 	for _, r := range slices.Backward(a.Rounds) {
 		if r.Verdict != nil {
@@ -188,7 +187,7 @@ func passes(a *state.Attempt) bool {
 	return false
 }
 
-// possible reports whether a course is open to a task.
+// possible reports whether a task can continue in a certain way.
 func possible(c nexus.Continuation, t *state.Task, l nexus.Limits, seen WorkerFacts) bool {
 	if c != nexus.CourseEscalate {
 		return seen.Divisible
@@ -201,8 +200,9 @@ func possible(c nexus.Continuation, t *state.Task, l nexus.Limits, seen WorkerFa
 	return false
 }
 
-// DecideAfterEnd decides how a task continues whose last attempt is over because its time is
-// used up, or because its agent gave up; nil where it is neither, or decided.
+// DecideAfterEnd decides how a task continues whose last attempt ended because its time was
+// used up, or because its agent gave up. It returns nil in other cases, or if there is a
+// decision.
 func DecideAfterEnd(s *state.State, t *state.Task, a *state.Attempt, late bool) *nexus.ReplanDecided {
 	if s.Limits.Replan == (nexus.Replan{}) {
 		return nil
@@ -238,8 +238,8 @@ func DecideAfterEnd(s *state.State, t *state.Task, a *state.Attempt, late bool) 
 	return &d
 }
 
-// overtime decides how a task continues whose time is used up: from what is kept,
-// with its time anew, while that got it further; and otherwise with another plan.
+// overtime decides how a task continues whose time is used up: from the present work, with
+// new time, while that made progress; otherwise with another plan.
 func overtime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.Continuation, why string, anew bool) {
 	n := 0
 	for _, d := range t.CountedReplans() {
@@ -258,8 +258,8 @@ func overtime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.Con
 	return nexus.CourseStop, noFurther(a, n) + ", and it may not be split", false
 }
 
-// goesOn reports whether more time may help after an attempt that ended like this: it
-// ended for want of it, and not because its work must not or cannot go on.
+// goesOn reports whether more time may help after an attempt with this outcome: it ended for
+// lack of time, and not because its work must not or cannot continue.
 func goesOn(o nexus.Outcome) bool {
 	switch o {
 	case nexus.Conflicted, nexus.GaveUp, nexus.Unverified, nexus.Inapplicable:
@@ -269,8 +269,8 @@ func goesOn(o nexus.Outcome) bool {
 	}
 }
 
-// Continues reports whether the next attempt at a task continues from what its last
-// one left, as was decided when its time was used up.
+// Continues reports whether the next attempt at a task continues from the tree of the last
+// one, by the decision when its time was used up.
 func Continues(t *state.Task) bool {
 	a := t.Current()
 	if a == nil || a.Stage != state.Over || !goesOn(a.Outcome) {
@@ -284,8 +284,7 @@ func Continues(t *state.Task) bool {
 	return false
 }
 
-// startedFrom returns the tree of the round that an attempt began with, empty where
-// that is unknown.
+// startedFrom returns the tree of the round with which an attempt began, or "" if unknown.
 func startedFrom(s *state.State, a *state.Attempt) string {
 	if old := s.Attempt(a.From); old != nil && len(old.Rounds) == a.FromRound {
 		return old.Snapshot.Tree
@@ -303,8 +302,8 @@ func noFurther(a *state.Attempt, n int) string {
 	return "its last attempt left nothing to continue from"
 }
 
-// DecideBlocked decides how a task continues that needs what will not land, nil where it
-// does not, or where that was decided.
+// DecideBlocked decides how a task continues that needs a task that will not land. It returns
+// nil in other cases, or if there is a decision.
 func DecideBlocked(s *state.State, t *state.Task) *nexus.ReplanDecided {
 	if s.Limits.Replan == (nexus.Replan{}) || t.Status != nexus.Pending {
 		return nil
@@ -329,7 +328,7 @@ func has(crossed []nexus.Crossed, of nexus.Threshold) bool {
 	return slices.ContainsFunc(crossed, func(c nexus.Crossed) bool { return c.Threshold == of })
 }
 
-// words says what was reached.
+// words describes the reached thresholds.
 func words(crossed []nexus.Crossed) string {
 	all := make([]string, len(crossed))
 	for i, c := range crossed {
@@ -338,7 +337,7 @@ func words(crossed []nexus.Crossed) string {
 	return strings.Join(all, "; ")
 }
 
-// Text says a decision for people: what was reached, what follows and why.
+// Text describes a decision for people: the thresholds, the consequence and the reason.
 func Text(d nexus.ReplanDecided) string {
 	what := map[nexus.Continuation]string{
 		nexus.CourseContinue: "it continues", nexus.CourseSplit: "it is split", nexus.CourseRescope: "it is planned again",

@@ -9,22 +9,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// Overlap is a place where two tasks of a plan meet, and no text says what exactly both
-// rely on.
+// Overlap is a part that two tasks of a plan share and that no text defines exactly.
 type Overlap struct {
-	Task  nexus.TaskID // that relies on it
-	Other nexus.TaskID // that makes it
+	Task  nexus.TaskID // the task that uses it
+	Other nexus.TaskID // the task that creates it
 	Text  string
 }
 
-// HowTo is what is done about a meeting.
+// HowTo is the remedy for an overlap.
 const HowTo = "name the interface, the schema or the format with its exact form in a criterion or the brief of the one that comes first, " +
 	"and the same name in the other"
 
-// Overlaps lists where tasks meet and no contract is fixed first: one relies on the
+// Overlaps returns the overlaps of tasks without a defined contract: one task uses the
 // interface or the data of another (a tie api or schema), and they have no name in common,
-// nor has a task that both wait for; or one names what another says that it makes, and
-// does not wait for it. It goes by what the texts say, and refuses nothing.
+// nor with a task that both wait for; or one names a thing that another says it creates, and
+// does not wait for it. It uses the texts alone, and refuses nothing.
 func Overlaps(tasks []nexus.Task) []Overlap {
 	at := map[nexus.TaskID]int{}
 	names, made := make([][]string, len(tasks)), make([][]string, len(tasks))
@@ -57,8 +56,8 @@ func Overlaps(tasks []nexus.Task) []Overlap {
 	return all
 }
 
-// ancestors returns for each task those that must have ended before it starts. A
-// plan with a circle has none of those in it.
+// ancestors returns for each task the tasks that must have ended before it starts. Tasks in a
+// cycle have none.
 func ancestors(tasks []nexus.Task, at map[nexus.TaskID]int) []map[int]bool {
 	all := make([]map[int]bool, len(tasks))
 	var of func(i int) map[int]bool
@@ -85,7 +84,8 @@ func ancestors(tasks []nexus.Task, at map[nexus.TaskID]int) []map[int]bool {
 	return all
 }
 
-// shares reports whether two tasks have a name in common, or both with one that both wait for.
+// shares reports whether two tasks have a name in common, or each has one in common with a
+// task that both wait for.
 func shares(names [][]string, i, j int, before []map[int]bool) bool {
 	common := func(a, b int) bool {
 		return slices.ContainsFunc(names[a], func(n string) bool { return slices.Contains(names[b], n) })
@@ -101,7 +101,7 @@ func shares(names [][]string, i, j int, before []map[int]bool) bool {
 	return false
 }
 
-// fixed reports whether a task that both wait for says a name.
+// fixed reports whether a task that both wait for contains a name.
 func fixed(name string, names [][]string, i, j int, before []map[int]bool) bool {
 	for k := range before[i] {
 		if before[j][k] && slices.Contains(names[k], name) {
@@ -112,14 +112,15 @@ func fixed(name string, names [][]string, i, j int, before []map[int]bool) bool 
 }
 
 var (
-	// exact is how a text names something of the code: between backquotes, as a call, in mixed case,
-	// with an underscore, or as a path that is served.
+	// exact matches how a text names code: between backquotes, as a call, in mixed case, with
+	// an underscore, or as a served path.
 	exact = pattern.Lazy("`([^`\n]{2,80})`" +
 		`|\b([A-Za-z_]\w*(?:\.\w+)*)\(|\b([A-Z][a-z0-9]+[A-Z]\w*|[a-z][a-z0-9]*[A-Z]\w*|[A-Za-z0-9]+_\w+)\b` +
 		`|(?:^|\s)((?:GET|POST|PUT|PATCH|DELETE) )?(/[a-z][\w{}:.-]*(?:/[\w{}:.-]+)*)`)
-	// word is a capitalised word within a sentence, which may be a name, too, or one with a dot.
+	// word matches a capitalized word within a sentence, or one with a dot, which may be a
+	// name too.
 	word = pattern.Lazy(`(?:[a-z0-9,;:(] )([A-Z]\w+)\b|\b([\w-]+(?:\.[\w-]+)+)\b`)
-	// making stands before the name of what a task makes.
+	// making matches the words before the name of a thing that a task creates.
 	making = pattern.Lazy(`(?i)\b(?:adds?|creates?|defines?|introduces?|implements?|exports?|provides?|makes?)\s+` +
 		`(?:(?:an?|the|new|function|method|type|interface|endpoint|table|class|struct|route|handler|command|constant|called|named)\s+){0,4}$`)
 )
@@ -132,7 +133,7 @@ func textOf(t nexus.Task) string {
 	return strings.Join(parts, "\n")
 }
 
-// namesIn returns what a task names: exactly, or by a word or a file.
+// namesIn returns the names in a task: exact names, words and files.
 func namesIn(t nexus.Task) []string {
 	text := textOf(t)
 	var all []string
@@ -145,7 +146,7 @@ func namesIn(t nexus.Task) []string {
 	return distinct(append(all, t.Files...))
 }
 
-// madeIn returns the exact names of what a task says that it makes.
+// madeIn returns the exact names of things that a task says it creates.
 func madeIn(t nexus.Task) []string {
 	text := textOf(t)
 	var all []string
@@ -163,7 +164,7 @@ func madeIn(t nexus.Task) []string {
 	return distinct(all)
 }
 
-// products are names in mixed case that are nothing of the code that a plan is about.
+// products returns names in mixed case that are not part of a plan's code.
 func products() []string {
 	return []string{
 		"GitHub", "GitLab", "JavaScript", "TypeScript", "GraphQL", "OpenAPI", "PostgreSQL", "MySQL", "SQLite",
@@ -171,12 +172,12 @@ func products() []string {
 	}
 }
 
-// leading returns the blank that a match begins with.
+// leading returns the blank at the start of a match.
 func leading(s string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, " \t\n"))]
 }
 
-// nameOf is the name of a match of [exact], without what it is called with.
+// nameOf returns the name in a match of [exact], without arguments.
 func nameOf(m []string) string {
 	name := m[1] + m[2] + m[3] + m[5]
 	if at := strings.IndexByte(name, '('); at > 0 {
@@ -185,7 +186,8 @@ func nameOf(m []string) string {
 	return strings.TrimRight(strings.TrimSpace(name), ".:-")
 }
 
-// OpenOverlaps are the [Overlaps] of a plan that is not too large to look at all pairs.
+// OpenOverlaps returns the [Overlaps] of a plan, unless it has too many tasks to compare all
+// pairs.
 func OpenOverlaps(tasks []nexus.Task) []Overlap {
 	if len(tasks) > mostMeet {
 		return nil
@@ -193,7 +195,7 @@ func OpenOverlaps(tasks []nexus.Task) []Overlap {
 	return Overlaps(tasks)
 }
 
-// distinct returns the words that are not blank, each once.
+// distinct returns the words that are not blank, without repetition.
 func distinct(words []string) []string {
 	var all []string
 	for _, w := range words {

@@ -1,5 +1,5 @@
-// Package risk lists what may go wrong with a plan, by what the plan says: tasks that are
-// large or hard, and places where two of them meet and no contract is fixed first.
+// Package risk finds the risks of a plan from its texts: large or hard tasks, and parts that
+// two tasks share without a defined contract.
 package risk
 
 import (
@@ -10,32 +10,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// Risk is something that may go wrong with a plan, by what the plan says. It refuses nothing.
+// Risk is a risk of a plan, found in its texts. It refuses nothing.
 type Risk struct {
 	Task        nexus.TaskID `json:"task,omitzero"` // empty: the plan as a whole
 	Text        string       `json:"text"`
 	Probability Level        `json:"probability"`
 	Impact      Level        `json:"impact"`
-	Mitigation  string       `json:"mitigation"` // what a person can do about it
+	Mitigation  string       `json:"mitigation"` // a person's possible measure against it
 }
 
 // Level is how likely or how bad something is.
 type Level string
 
-// The levels.
+// Values of Level.
 const (
 	Low    Level = "low"
 	Medium Level = "medium"
 	High   Level = "high"
 )
 
-// What makes a task or a plan risky.
+// Thresholds from which a task or a plan is risky.
 const (
 	riskyNeeds    = 5
 	riskyMinutes  = 120
 	riskyFiles    = 10
 	riskyCritical = 3
-	mostMeet      = 500 // tasks of a plan that are looked at in pairs
+	mostMeet      = 500 // maximum number of a plan's tasks that are compared in pairs
 )
 
 var (
@@ -43,7 +43,7 @@ var (
 	keeps   = pattern.Lazy(`(?i)\b(?:still|existing|as before|unchanged|compatib\w*|regress\w*|keeps?|go(?:es)? on)\b`)
 )
 
-// PlanRisks lists what may go wrong with a plan, in the order of its tasks.
+// PlanRisks returns the risks of a plan, in the order of its tasks.
 func PlanRisks(p nexus.Plan) (all []Risk) {
 	critical := 0
 	for _, t := range p.Tasks {
@@ -82,8 +82,8 @@ func PlanRisks(p nexus.Plan) (all []Risk) {
 
 func important(p nexus.Priority) bool { return p == nexus.PriorityHigh || p == nexus.PriorityCritical }
 
-// breaks reports whether a task says that it changes what exists, and nothing shows that
-// what others use of it goes on working.
+// breaks reports whether a task says that it changes an existing interface, and no criterion
+// shows that its users still work.
 func breaks(t nexus.Task) bool {
 	if t.Kind == nexus.DocsTask || !changes().MatchString(t.Title) {
 		return false

@@ -13,43 +13,44 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// AuditFacts is what a milestone is held against.
+// AuditFacts are the data with which a milestone is compared.
 type AuditFacts struct {
-	Branch   string                    // that it has to be reached on
-	Commit   string                    // its tip
-	Specs    map[string]string         // their texts, by name
-	Past     []trace.PastRun           // runs, the newest first
-	Evidence map[string]nexus.Evidence // of the tip, by the check of a criterion; none: it did not run there
-	Tags     map[string]string         // commits of tags that are there, of those that closed milestones have
+	Branch string            // branch on which it must be reached
+	Commit string            // its tip
+	Specs  map[string]string // their texts, by name
+	Past   []trace.PastRun   // runs, the newest first
+	// evidence on the tip, by the check of a criterion; missing: it did not run there
+	Evidence map[string]nexus.Evidence
+	Tags     map[string]string // commits of existing tags, among those of closed milestones
 }
 
-// Audit is what a milestone lacks on the tip of a branch.
+// Audit is the list of a milestone's gaps on the tip of a branch.
 type Audit struct {
 	Milestone
 
 	Branch string            `json:"branch"`
 	Commit string            `json:"commit"`
-	Shows  []CriterionStatus `json:"shows"`  // a criterion each
-	Traces []Trace           `json:"traces"` // a spec each
-	Aims   []Goal            `json:"aims"`   // a goal each
+	Shows  []CriterionStatus `json:"shows"`  // one for each criterion
+	Traces []Trace           `json:"traces"` // one for each spec
+	Aims   []Goal            `json:"aims"`   // one for each goal
 	Gaps   []Gap             `json:"gaps"`
 }
 
-// CriterionStatus is a criterion with what shows it.
+// CriterionStatus is a criterion with its evidence.
 type CriterionStatus struct {
 	ID    string       `json:"id"`
 	Text  string       `json:"text"`
 	Check string       `json:"check,omitzero"`
 	State accept.State `json:"state"`
-	By    string       `json:"by,omitzero"`  // what shows it, in words
+	By    string       `json:"by,omitzero"`  // evidence, in words
 	Why   string       `json:"why,omitzero"` // why it is not met
 }
 
-// Trace is how far a spec has come.
+// Trace is the progress of a spec.
 type Trace struct {
 	Spec     string `json:"spec"`
 	Verified int    `json:"verified"`
-	Of       int    `json:"of"` // statements that ask for something now
+	Of       int    `json:"of"` // statements that ask for work now
 
 	trace.Trace
 }
@@ -58,23 +59,24 @@ type Trace struct {
 type Goal struct {
 	Text  string      `json:"text"`
 	Run   nexus.RunID `json:"run,omitzero"`
-	Why   string      `json:"why,omitzero"` // why it is not reached; empty: it is
+	Why   string      `json:"why,omitzero"` // why it is not reached; empty: it is reached
 	Stage trace.Stage `json:"stage"`
 }
 
-// Gap is one thing that is missing, and how to go on.
+// Gap is a missing part, and the command to continue with.
 type Gap struct {
-	What string      `json:"what"` // "AC-2", "login REQ-1", "goal 1"
-	Text string      `json:"text"` // what it says
-	Why  string      `json:"why"`
-	Do   string      `json:"do"`            // the command that goes on
-	Work bool        `json:"work"`          // a run could close it
-	Spec string      `json:"spec,omitzero"` // whose statement it is
-	ID   string      `json:"id,omitzero"`   // of the statement or criterion; empty: it is a goal, or the milestone itself
-	Run  nexus.RunID `json:"run,omitzero"`  // that it is known from
+	What string `json:"what"` // "AC-2", "login REQ-1", "goal 1"
+	Text string `json:"text"` // its text
+	Why  string `json:"why"`
+	Do   string `json:"do"`            // the command to continue with
+	Work bool   `json:"work"`          // a run could close it
+	Spec string `json:"spec,omitzero"` // spec of the statement
+	// of the statement or criterion; empty: it is a goal, or the milestone itself
+	ID  string      `json:"id,omitzero"`
+	Run nexus.RunID `json:"run,omitzero"` // run from which it is known
 }
 
-// Shown returns how many criteria are shown.
+// Shown returns the number of criteria with evidence.
 func (a Audit) Shown() (n int) {
 	for _, c := range a.Shows {
 		if c.State == accept.Met {
@@ -84,7 +86,7 @@ func (a Audit) Shown() (n int) {
 	return n
 }
 
-// Verified returns how many requirements and goals are verified, and how many there are.
+// Verified returns the number of verified requirements and goals, and the total number.
 func (a Audit) Verified() (n, of int) {
 	for _, t := range a.Traces {
 		n, of = n+t.Verified, of+t.Of
@@ -97,10 +99,10 @@ func (a Audit) Verified() (n, of int) {
 	return n, of
 }
 
-// again is the command that goes on where work is needed.
+// again returns the command to continue with if work is needed.
 func again(name string) string { return "nexus milestone run " + name }
 
-// AuditMilestone holds a milestone against what is known.
+// AuditMilestone compares a milestone with the known data.
 func AuditMilestone(m Milestone, k AuditFacts) Audit {
 	a := Audit{Milestone: m, Branch: k.Branch, Commit: k.Commit, Shows: []CriterionStatus{}, Traces: []Trace{}, Aims: []Goal{}, Gaps: []Gap{}}
 	if m.Closed != nil {
@@ -125,7 +127,7 @@ func AuditMilestone(m Milestone, k AuditFacts) Audit {
 	return a
 }
 
-// kept holds a milestone that is closed against its tag.
+// kept checks a closed milestone against its tag.
 func (a *Audit) kept(k AuditFacts) {
 	c := a.Closed
 	switch is := k.Tags[c.Tag]; is {
@@ -171,7 +173,8 @@ func (a *Audit) spec(name string, k AuditFacts) {
 	a.Traces = append(a.Traces, one)
 }
 
-// next returns the command that goes on with a statement that has a gap, and whether it is a run of its own.
+// next returns the command to continue with for a statement with a gap, and whether it is a
+// run of its own.
 func (k AuditFacts) next(run nexus.RunID, r trace.Row, name string) (do string, work bool) {
 	if do := k.underway(run, r); do != "" {
 		return do, false
@@ -183,8 +186,8 @@ func (k AuditFacts) next(run nexus.RunID, r trace.Row, name string) (do string, 
 	return again(name), true
 }
 
-// underway returns the command that goes on with a run that works on a statement, or has landed it elsewhere; empty
-// where none does.
+// underway returns the command for a run that works on a statement, or has landed it
+// elsewhere, or "".
 func (k AuditFacts) underway(run nexus.RunID, r trace.Row) string {
 	i := slices.IndexFunc(k.Past, func(p trace.PastRun) bool { return p.State.Run == run })
 	switch {
@@ -199,7 +202,8 @@ func (k AuditFacts) underway(run nexus.RunID, r trace.Row) string {
 	}
 }
 
-// goal finds the run that landed a goal: one whose goal it was, or one whose goal had it among others.
+// goal finds the run that landed a goal: a run with this goal, or with a goal that contains
+// it.
 func (a *Audit) goal(n int, text string, k AuditFacts) {
 	aim := Goal{Text: text, Stage: trace.Captured, Why: "no run has planned it"}
 	do, work := again(a.Name), true
@@ -258,7 +262,7 @@ func (a *Audit) criterion(c Criterion, k AuditFacts) {
 	}
 }
 
-// applyCheck says what a check found on the tip, and whether somebody has to work on it.
+// applyCheck fills in a check's result on the tip, and reports whether work is needed.
 func (s *CriterionStatus) applyCheck(c Criterion, k AuditFacts) (work bool) {
 	e, ok := k.Evidence[c.Check]
 	switch {
@@ -286,8 +290,9 @@ func first(e nexus.Evidence) string {
 	return "its check fails: " + strings.TrimPrefix(e.Findings[0].Test+": "+text, ": ")
 }
 
-// findEvidence says who or what shows a criterion that no command can: a person, or what a run landed and verified. It
-// returns what a run made of it that did not come to that.
+// findEvidence fills in the evidence for a criterion that no command can show: a person's
+// approval, or landed and verified work of a run. Otherwise it returns a run's partial
+// result.
 func (s *CriterionStatus) findEvidence(c Criterion, k AuditFacts) (row trace.Row, under bool) {
 	if p := c.Accepted; p != nil && (p.Of == "" || p.Of == c.Fingerprint()) {
 		s.State, s.By = accept.Met, fmt.Sprintf("accepted by %s on %s: %s", p.By, p.Date, p.Reason)
@@ -316,7 +321,7 @@ func (s *CriterionStatus) findEvidence(c Criterion, k AuditFacts) (row trace.Row
 	return row, under
 }
 
-// Unchecked returns how many criteria have a check of which nothing is known on this commit.
+// Unchecked returns the number of criteria with a check without a result on this commit.
 func (a Audit) Unchecked() (n int) {
 	for _, c := range a.Shows {
 		if c.Check != "" && c.State == accept.Unknown {

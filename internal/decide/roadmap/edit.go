@@ -8,25 +8,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 )
 
-// Draft is a milestone that somebody wants to add.
+// Draft is a milestone to be added.
 type Draft struct {
 	Title, About, Tag string
 
 	Specs, Goals, Criteria []string // a criterion may end in (check: `command`)
 }
 
-// begin is the start of a roadmap that nobody has begun.
+// begin returns the first lines of a new roadmap.
 func begin() []string { return []string{"# Roadmap"} }
 
-// Text returns the roadmap as it stands in its file.
+// Text returns the roadmap as in its file.
 func (r Roadmap) Text() []byte { return r.with(r.lines) }
 
 func (r Roadmap) with(lines []string) []byte {
 	return []byte(strings.TrimRight(strings.Join(lines, r.end), "\r\n \t") + r.end)
 }
 
-// Add returns the text of the roadmap with another milestone before that with an index, or behind the last open one
-// where it is too large. Of a roadmap without a line it makes one.
+// Add returns the text of the roadmap with a new milestone before the one with an index, or
+// after the last open one if the index is too large. An empty roadmap gets a title first.
 func (r Roadmap) Add(d Draft, before int) []byte {
 	lines, at := r.lines, r.open
 	if strings.TrimSpace(strings.Join(lines, "")) == "" {
@@ -58,7 +58,7 @@ func (d Draft) lines() []string {
 	return all
 }
 
-// insert puts a block before a line, with an empty line on both sides.
+// insert inserts a block before a line, with an empty line on both sides.
 func insert(lines []string, at int, block []string) []string {
 	before, after := trim(lines[:at]), lines[at:]
 	all := slices.Clone(before)
@@ -72,7 +72,7 @@ func insert(lines []string, at int, block []string) []string {
 	return all
 }
 
-// trim takes empty lines away at the end.
+// trim removes empty lines at the end.
 func trim(lines []string) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
@@ -80,7 +80,7 @@ func trim(lines []string) []string {
 	return lines
 }
 
-// without takes a milestone out.
+// without removes a milestone.
 func (r Roadmap) without(m Milestone) (rest, block []string) {
 	block = slices.Clone(r.lines[m.from:m.to])
 	rest = slices.Delete(slices.Clone(r.lines), m.from, m.to)
@@ -93,7 +93,8 @@ func (r Roadmap) Remove(i int) []byte {
 	return r.with(rest)
 }
 
-// Move returns the text with one open milestone before another, or behind the last open one.
+// Move returns the text with one open milestone moved before another, or after the last open
+// one.
 func (r Roadmap) Move(i, before int) []byte {
 	m := r.Milestones[i]
 	if i == before {
@@ -110,7 +111,8 @@ func (r Roadmap) Move(i, before int) []byte {
 	return r.with(insert(rest, at, block))
 }
 
-// Accept returns the text with a person's word about a criterion, in place of what was said before.
+// Accept returns the text with a person's approval of a criterion, which replaces an earlier
+// one.
 func (r Roadmap) Accept(i, criterion int, a Acceptance) []byte {
 	c := r.Milestones[i].Criteria[criterion]
 	said := fmt.Sprintf("  - accepted: %s by %s of %s: %s", a.Date, who(a.By), c.Fingerprint(), spec.Line(a.Reason))
@@ -122,7 +124,7 @@ func (r Roadmap) Accept(i, criterion int, a Acceptance) []byte {
 	return r.with(slices.Insert(slices.Clone(r.lines), c.last+1, said))
 }
 
-// who writes a name so that it can be read again.
+// who formats a name so that it can be parsed again.
 func who(name string) string {
 	return strings.TrimSpace(strings.Map(func(c rune) rune {
 		if c == ':' || c == '\n' || c == '\r' {
@@ -132,7 +134,7 @@ func who(name string) string {
 	}, name))
 }
 
-// Close returns the text with a milestone that is closed, which stands last then.
+// Close returns the text with a milestone closed and moved to the end.
 func (r Roadmap) Close(i int, c Closed) []byte {
 	rest, block := r.without(r.Milestones[i])
 	said := fmt.Sprintf("Closed: %s %s %s", c.Date, c.Tag, c.Commit)
@@ -143,7 +145,7 @@ func (r Roadmap) Close(i int, c Closed) []byte {
 	return r.with(insert(rest, len(rest), block))
 }
 
-// Source returns what the file says of a milestone.
+// Source returns the lines of a milestone in the file.
 func (r Roadmap) Source(i int) string {
 	m := r.Milestones[i]
 	return strings.Join(trim(r.lines[m.from:m.to]), "\n") + "\n"

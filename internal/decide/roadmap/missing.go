@@ -9,8 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Missing makes a spec of what a milestone lacks, as far as work closes it: the requirements and criteria of its specs in
-// their own words, its goals as requirements, and its own criteria. It reports whether there is any.
+// Missing returns a spec of a milestone's gaps that work can close: the requirements and
+// criteria of its specs in their own words, its goals as requirements, and its own criteria.
+// It returns false if there are none.
 func (a Audit) Missing(specs map[string]string) (spec.Spec, bool) {
 	w := specBuilder{used: map[string]bool{}}
 	w.Title = a.Title
@@ -51,21 +52,21 @@ func (a Audit) check(id string) string {
 	return ""
 }
 
-// specBuilder is a spec that is made of parts of others.
+// specBuilder builds a spec from parts of others.
 type specBuilder struct {
 	spec.Spec
 
-	used map[string]bool // ids
+	used map[string]bool // used ids
 }
 
-// spec takes over what is missing of a spec, with what it says about how.
+// spec adds the missing parts of a spec, with its notes.
 func (w *specBuilder) spec(name, text string, gaps []Gap) {
 	of, _ := spec.Read([]byte(text))
 	missing := func(id string) bool {
 		return slices.ContainsFunc(gaps, func(g Gap) bool { return g.Work && g.Spec == name && g.ID == id })
 	}
 	planned := of.FirstVersionRequirements()
-	now := map[string]string{} // ids that requirements have here
+	now := map[string]string{} // ids of the requirements in the new spec
 	take := func(id string) string {
 		i := slices.IndexFunc(planned, func(q nexus.Requirement) bool { return q.ID == id })
 		if _, has := now[id]; !has && i >= 0 {
@@ -106,7 +107,7 @@ func (w *specBuilder) spec(name, text string, gaps []Gap) {
 	w.Notes, w.OutOfScope = append(w.Notes, of.Notes...), append(w.OutOfScope, of.OutOfScope...)
 }
 
-// require adds a requirement, unless one says the same, and returns its id.
+// require adds a requirement, unless one has the same text, and returns its id.
 func (w *specBuilder) require(q nexus.Requirement) string {
 	for _, has := range w.Requirements {
 		if spec.Line(has.Text) == spec.Line(q.Text) {
@@ -123,7 +124,7 @@ func (w *specBuilder) criterion(c spec.Criterion) {
 	w.Criteria = append(w.Criteria, c)
 }
 
-// free returns an id that nothing has: the one that is wanted, if it can be.
+// free returns an unused id, if possible the wanted one.
 func (w *specBuilder) free(prefix, id string) string {
 	for n := 1; id == "" || w.used[strings.ToUpper(id)]; n++ {
 		id = fmt.Sprintf("%s-%d", prefix, n)

@@ -13,17 +13,17 @@ import (
 )
 
 var (
-	// entry begins an item of a list.
+	// entry matches the start of a list item.
 	entry = pattern.Lazy(`^([ \t]*)(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)(?:\[[ xX]?\](?:[ \t]+|$))?`)
-	// named is a word and what is said about it.
+	// named matches a word with a value.
 	named = pattern.Lazy("^[*_`]*([A-Za-z]+)[*_`]*[ \t]*:[*_`]*(?:[ \t]+(.*)|)$")
-	// tagged is what may be a tag: git refuses a few more.
+	// tagged matches possible tags: git refuses a few more.
 	tagged = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,99}$`)
-	// versioned is what looks like a tag.
+	// versioned matches texts that look like a tag.
 	versioned = pattern.Lazy(`^[A-Za-z/-]*[0-9][A-Za-z0-9._/+-]*$`)
-	// specName is what may name a spec.
+	// specName matches possible names of specs.
 	specName = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-	// hidden is a check that stands within a text.
+	// hidden matches a check within a text.
 	hidden   = pattern.Lazy("(?i)\\(check:[ \t]*`")
 	closedAs = pattern.Lazy(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+(\S+)[ \t]+([0-9a-f]{40}(?:[0-9a-f]{24})?)$`)
 	accepted = pattern.Lazy(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+by[ \t]+([^:\n]+?)(?:[ \t]+of[ \t]+([0-9a-f]{12}))?[ \t]*:[ \t]*(.*)$`)
@@ -31,10 +31,11 @@ var (
 
 const (
 	untitled   = `a roadmap starts with its title: write "# Roadmap" in the first line`
-	closedPart = "Closed" // the heading above the milestones that are closed
+	closedPart = "Closed" // the heading above the closed milestones
 )
 
-// Read reads a roadmap, and says what cannot be understood. With problems, it is what could be read.
+// Read parses a roadmap, and returns problems with it. If there are any, the roadmap contains
+// the parts that could be parsed.
 func Read(text []byte) (Roadmap, []spec.Problem) {
 	r := reader{road: Roadmap{closed: -1, end: "\n"}, names: map[string]int{}, tags: map[string]int{}}
 	all := strings.TrimPrefix(string(text), "\uFEFF")
@@ -59,18 +60,18 @@ func Read(text []byte) (Roadmap, []spec.Problem) {
 type reader struct {
 	road     Roadmap
 	problems []spec.Problem
-	at       int  // index of the line that is read
+	at       int  // index of the present line
 	titled   bool // the title was read
 	m        *Milestone
-	items    []string // lines of the milestone that criteria are read of; others are empty
+	items    []string // lines of the milestone from which criteria are parsed; other lines are empty
 	about    []string
-	goes     goesOn         // what an indented line belongs to
-	names    map[string]int // and their lines
+	goes     goesOn         // owner of an indented line
+	names    map[string]int // names and their lines
 	tags     map[string]int
-	fence    string // the block of code that is open
-	opened   int    // its line, or that of the comment
+	fence    string // opening mark of the open code block
+	opened   int    // its line, or the line of the open comment
 	comment  bool
-	blank    bool // the line before was empty
+	blank    bool // the previous line was empty
 	accepts  []acceptLine
 }
 
@@ -79,14 +80,14 @@ type acceptLine struct {
 	text string
 }
 
-// goesOn is what a further line belongs to.
+// goesOn is the part to which a further line belongs.
 type goesOn int
 
 const (
 	toProse goesOn = iota
 	toGoal
 	toCriterion
-	toNothing // what was wrong, and is told already
+	toNothing // the part was wrong and is already reported
 )
 
 func (r *reader) failAt(line int, format string, args ...any) {
@@ -95,7 +96,7 @@ func (r *reader) failAt(line int, format string, args ...any) {
 
 func (r *reader) fail(format string, args ...any) { r.failAt(r.at+1, format, args...) }
 
-// legible reports characters that nobody sees.
+// legible reports invisible characters.
 func (r *reader) legible(line string) {
 	if why := spec.Illegible(line); why != "" {
 		r.fail("%s", why)
@@ -133,7 +134,7 @@ func (r *reader) line(line string) {
 	}
 }
 
-// aside reports whether a line belongs to a block of code or a comment.
+// aside reports whether a line belongs to a code block or a comment.
 func (r *reader) aside(line, text string) bool {
 	switch {
 	case r.comment:
@@ -155,14 +156,14 @@ func (r *reader) aside(line, text string) bool {
 	}
 }
 
-// pass keeps a line that says nothing about a milestone.
+// pass keeps a line that is not about a milestone.
 func (r *reader) pass(line string) {
 	if r.m != nil {
 		r.about = append(r.about, line)
 	}
 }
 
-// heading returns the level of a heading, 0 for a line that is none.
+// heading returns the level of a heading, or 0 for other lines.
 func heading(line string) int {
 	n := len(line) - len(strings.TrimLeft(line, "#"))
 	if n == 0 || n > 6 || len(line) > n && line[n] != ' ' && line[n] != '\t' {
@@ -171,7 +172,7 @@ func heading(line string) int {
 	return n
 }
 
-// first reads a heading of the first level.
+// first parses a heading of the first level.
 func (r *reader) first(text string) {
 	switch {
 	case !r.titled && r.m == nil:
@@ -189,7 +190,7 @@ func (r *reader) first(text string) {
 	}
 }
 
-// begin reads the title of a milestone.
+// begin parses the title of a milestone.
 func (r *reader) begin(title string) {
 	r.end()
 	m := Milestone{Title: spec.Line(title), Name: Slug(title), from: r.at}
@@ -205,7 +206,8 @@ func (r *reader) begin(title string) {
 	r.m, r.items, r.about, r.accepts, r.goes = &m, []string{""}, nil, nil, toProse
 }
 
-// outside reads a line before the first milestone, or between the closed ones' heading and them.
+// outside parses a line before the first milestone, or between the heading of the closed ones
+// and the first of them.
 func (r *reader) outside(line string) {
 	if kind, ok := spec.ListItem(line); ok && kind == "AC" {
 		r.fail("a criterion is before the first milestone; write \"## \" and the title of the milestone above it")
@@ -217,7 +219,7 @@ func (r *reader) outside(line string) {
 	}
 }
 
-// within reads a line of a milestone.
+// within parses a line of a milestone.
 func (r *reader) within(line string) {
 	mark := entry().FindString(line)
 	indent := strings.Count(line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t")*4 + len(line) - len(strings.TrimLeft(line, " "))
@@ -242,7 +244,7 @@ func (r *reader) within(line string) {
 	}
 }
 
-// below reads a further line of a criterion.
+// below parses a further line of a criterion.
 func (r *reader) below(line, mark, text string) {
 	if mark == "" && strings.TrimLeft(line, " \t") == line && r.key(line) {
 		return
@@ -258,7 +260,7 @@ func (r *reader) below(line, mark, text string) {
 	r.items[len(r.items)-1] = line
 }
 
-// item reads the start of an item of a list.
+// item parses the start of a list item.
 func (r *reader) item(line, text string) {
 	if kind, ok := spec.ListItem(line); ok && kind == "AC" && !starts(text, "spec", "goal") {
 		r.goes = toCriterion
@@ -298,7 +300,7 @@ func starts(text string, words ...string) bool {
 	return m != nil && slices.Contains(words, strings.ToLower(m[1]))
 }
 
-// spec reads the name of a spec, also as its file.
+// spec parses the name of a spec, or of its file.
 func (r *reader) spec(name string) {
 	name = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "./"), ".nexus/specs/"), ".md")
 	switch {
@@ -313,14 +315,14 @@ func (r *reader) spec(name string) {
 	}
 }
 
-// prose reads a line that is no item.
+// prose parses a line that is not an item.
 func (r *reader) prose(line string) {
 	if !r.key(line) {
 		r.about = append(r.about, line)
 	}
 }
 
-// key reads "Tag: v1" and "Closed: ...", and reports whether a line is one of them.
+// key parses "Tag: v1" and "Closed: ...", and reports whether a line is one of them.
 func (r *reader) key(line string) bool {
 	m := named().FindStringSubmatch(line)
 	if m == nil {
@@ -381,7 +383,7 @@ func day(text string) bool {
 	return err == nil
 }
 
-// end reads the milestone that ends before this line.
+// end finishes the milestone that ends before this line.
 func (r *reader) end() {
 	m := r.m
 	r.m = nil
@@ -418,7 +420,7 @@ func (r *reader) end() {
 	r.road.Milestones = append(r.road.Milestones, *m)
 }
 
-// accept gives each criterion what a person said about it.
+// accept adds people's approvals to the criteria.
 func (r *reader) accept(m *Milestone) {
 	for _, a := range r.accepts {
 		var of *Criterion
@@ -429,7 +431,7 @@ func (r *reader) accept(m *Milestone) {
 		}
 		said := accepted().FindStringSubmatch(strings.TrimSpace(a.text))
 		switch {
-		case of == nil: // what it belongs to could not be read, which is told
+		case of == nil: // its criterion could not be parsed, which is already reported
 		case said == nil || !day(said[1]) || strings.TrimSpace(said[4]) == "":
 			r.failAt(a.line, "write \"- accepted: %s by NAME: \" and what was seen, or let nexus milestone accept write it", "2006-01-02")
 		case of.Accepted != nil:
@@ -451,7 +453,7 @@ func (r *reader) accept(m *Milestone) {
 	}
 }
 
-// finish reads what the last lines were, and numbers the milestones.
+// finish parses the last lines, and numbers the milestones.
 func (r *reader) finish() {
 	r.at = len(r.road.lines)
 	r.end()
@@ -482,7 +484,7 @@ func (r *reader) finish() {
 	})
 }
 
-// order puts those that are closed behind the others.
+// order sorts closed milestones after the others.
 func order(m Milestone) int {
 	if m.Closed != nil {
 		return 1

@@ -1,6 +1,6 @@
-// Package roadmap knows what a roadmap holds: milestones in their order, each with the specs, goals and criteria that
-// it consists of. It reads the file that people edit, changes single lines of it, says what a milestone lacks, and
-// makes a goal of that.
+// Package roadmap handles roadmaps: ordered milestones, each with its specs, goals and
+// criteria. It parses the file that people edit, changes single lines of it, finds the gaps
+// of a milestone, and converts them to a goal.
 package roadmap
 
 import (
@@ -12,26 +12,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// File is where a repository has its roadmap, relative to its root.
+// File is the path of a repository's roadmap, relative to its root.
 const File = ".nexus/roadmap.md"
 
-// Roadmap is what is to be reached, in its order.
+// Roadmap is an ordered list of milestones.
 type Roadmap struct {
 	Title      string
-	Milestones []Milestone // those that are open first, as they stand in the file
+	Milestones []Milestone // the open ones first, in the order of the file
 
 	lines  []string // of the file, without line ends
-	end    string   // of its lines
-	open   int      // index of the line behind the last open milestone
-	closed int      // index of the line that begins the closed ones; -1: none does
+	end    string   // line end of the file
+	open   int      // index of the line after the last open milestone
+	closed int      // index of the line that starts the closed ones; -1: none
 }
 
 // Milestone is a group of goals that is reached as a whole.
 type Milestone struct {
-	Name     string      `json:"name"`            // the words of its title, which name it on the command line
-	Number   int         `json:"number,omitzero"` // from 1 in the order of those that are open; 0: it is closed
+	Name     string      `json:"name"`            // the words of its title; its name on the command line
+	Number   int         `json:"number,omitzero"` // from 1 among the open ones; 0: it is closed
 	Title    string      `json:"title"`
-	About    string      `json:"about,omitzero"` // what a person wrote about it
+	About    string      `json:"about,omitzero"` // a person's description of it
 	Tag      string      `json:"tag,omitzero"`
 	Specs    []Part      `json:"specs,omitempty"` // names of specs
 	Goals    []Part      `json:"goals,omitempty"` // in a person's words
@@ -41,13 +41,13 @@ type Milestone struct {
 	from, to int // its lines, from its heading to before the next one
 }
 
-// Part is one thing that a milestone consists of.
+// Part is one part of a milestone.
 type Part struct {
 	Text string `json:"text"`
 	Line int    `json:"line"` // of the file
 }
 
-// Criterion is one thing that shows that a milestone is reached.
+// Criterion is one criterion of a milestone.
 type Criterion struct {
 	spec.Criterion
 
@@ -57,27 +57,27 @@ type Criterion struct {
 	last int // index of the last of its lines
 }
 
-// Fingerprint stands for what a criterion says.
+// Fingerprint returns a hash of a criterion's text and check.
 func (c Criterion) Fingerprint() string { return nexus.Fingerprint(c.Text, c.Check) }
 
-// Acceptance is a person's word that a criterion is met, which no command can show.
+// Acceptance is a person's statement that a criterion is met that no command can show.
 type Acceptance struct {
 	Date   string `json:"date"` // 2006-01-02
 	By     string `json:"by"`
 	Reason string `json:"reason"`
-	Of     string `json:"of,omitzero"` // fingerprint of the criterion as it was then; empty: a person wrote it by hand
+	Of     string `json:"of,omitzero"` // fingerprint of the criterion at that time; empty: written by hand
 
 	line int
 }
 
-// Closed is how a milestone was reached.
+// Closed describes how a milestone was reached.
 type Closed struct {
 	Date   string `json:"date"`
 	Tag    string `json:"tag"`
 	Commit string `json:"commit"`
 }
 
-// Find returns the index of the milestone that a name or a number means, -1 where none is meant.
+// Find returns the index of the milestone with a name or number, or -1.
 func (r Roadmap) Find(name string) int {
 	name = strings.TrimSpace(name)
 	if i := slices.IndexFunc(r.Milestones, func(m Milestone) bool { return m.Name == name || strings.EqualFold(m.Title, name) }); i >= 0 {
@@ -98,10 +98,11 @@ func (r Roadmap) Names() (all []string) {
 	return all
 }
 
-// Near returns the name that somebody meant, empty where none is near.
+// Near returns the name that is closest to a mistyped one, or "" if none is close.
 func (r Roadmap) Near(name string) string { return spec.Nearest(name, r.Names()) }
 
-// Slug makes the name of a milestone of its title; empty where no letter or digit of it can name one.
+// Slug derives a milestone's name from its title, or "" if the title has no usable letter or
+// digit.
 func Slug(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
 	const longest = 50

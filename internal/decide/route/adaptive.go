@@ -6,11 +6,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// samples is how many earlier tries at tasks of a complexity it takes before
-// they say anything.
+// samples is the number of earlier attempts at tasks of a complexity that are needed as
+// evidence.
 const samples = 10
 
-// price is what a try at a tier is taken to cost.
+// price is the assumed cost of an attempt at a tier.
 func price(t nexus.Tier) float64 {
 	switch t {
 	case nexus.Strong:
@@ -22,9 +22,9 @@ func price(t nexus.Tier) float64 {
 	}
 }
 
-// adaptive takes the tier that is cheapest in the end: as the run learned from
-// earlier ones or, in a journal without lessons, by its own price, and that of the
-// next tier as often as this one has failed.
+// adaptive chooses the tier with the lowest expected cost: by the lessons of the run or, in a
+// journal without lessons, by its own price plus the next tier's price times its failure
+// rate.
 func adaptive(r nexus.Routing) tierFunc {
 	return func(t nexus.Task) (nexus.TaskRouted, bool) {
 		f, _ := keyword(t)
@@ -57,9 +57,9 @@ func adaptive(r nexus.Routing) tierFunc {
 	}
 }
 
-// effective returns the price of a tier with what its failures cost. The
-// price of a failure is that of all that follows it, and not of one try at the
-// next tier, or else a tier that never succeeds would look cheap.
+// effective returns the price of a tier including its failures. The price of a failure
+// includes everything that follows, not one attempt at the next tier; otherwise a tier that
+// never succeeds would look cheap.
 func effective(tries map[nexus.Tier]nexus.Past, tier nexus.Tier) float64 {
 	next, ok := tier.Next()
 	if !ok {
@@ -68,8 +68,7 @@ func effective(tries map[nexus.Tier]nexus.Past, tier nexus.Tier) float64 {
 	return price(tier) + failure(tries[tier])*effective(tries, next)
 }
 
-// failure returns the share of tries that failed; half, as long as there were
-// none.
+// failure returns the failure rate, or a half if there were no attempts.
 func failure(p nexus.Past) float64 {
 	if p.Tries == 0 {
 		return 0.5

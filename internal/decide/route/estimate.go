@@ -7,21 +7,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Price returns what tokens cost that a role uses for a task at its tier;
-// false where it is not known.
+// Price returns the price of the tokens that a role uses for a task at its tier, or false if
+// it is unknown.
 type Price func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool)
 
-// EstimateInput is what an estimate is made of.
+// EstimateInput is the input of an estimate.
 type EstimateInput struct {
 	Tasks    []nexus.Task
-	Route    func(nexus.Task) nexus.TaskRouted // how hard a task is, and where it begins
-	Parallel int                               // attempts at once
-	Most     nexus.Money                       // what the run can spend at the worst: its budget
+	Route    func(nexus.Task) nexus.TaskRouted // complexity and starting tier of a task
+	Parallel int                               // parallel attempts
+	Most     nexus.Money                       // the most that the run can spend: its budget
 	Price    Price
 }
 
-// Experience returns what estimates are made from. Of each tier it is asked what a
-// usual turn costs.
+// Experience returns the basis of estimates. It asks price for the cost of a usual turn at
+// each tier.
 func (h *Stats) Experience(price Price) *nexus.Experience {
 	x := &nexus.Experience{Paces: h.Paces()}
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
@@ -35,15 +35,15 @@ func (h *Stats) Experience(price Price) *nexus.Experience {
 	return x
 }
 
-// rateOf returns what a usual turn costs for a task, false where that is unknown.
+// rateOf returns the cost of a usual turn for a task, or false if it is unknown.
 func rateOf(price Price, t nexus.Task) (nexus.Rate, bool) {
 	writer, ok := price(nexus.Coder, t, UsualTurn())
 	reviewer, both := price(nexus.Reviewer, t, UsualTurn())
 	return nexus.Rate{Writer: writer, Reviewer: reviewer}, ok && both
 }
 
-// Estimate returns what tasks may come to. Without a price of each task there is
-// none of all.
+// Estimate returns the forecast for tasks. Unless each task has a price, there is no total
+// price.
 func (h *Stats) Estimate(a EstimateInput) nexus.Estimate {
 	paces := h.Paces()
 	return a.sum(func(t nexus.Task) *nexus.Experience {
@@ -55,16 +55,16 @@ func (h *Stats) Estimate(a EstimateInput) nexus.Estimate {
 	})
 }
 
-// EstimateFrom returns what [Stats.Estimate] does, by what a run knew when it began: no
-// Price is asked.
+// EstimateFrom returns the result of [Stats.Estimate] from the data that a run had at its
+// start, without a Price.
 func EstimateFrom(x *nexus.Experience, a EstimateInput) nexus.Estimate {
 	return a.sum(func(nexus.Task) *nexus.Experience { return x })
 }
 
-// sum adds up the tasks, each by what is known for it at its tier.
+// sum adds up the tasks, each with the data known for it at its tier.
 func (a EstimateInput) sum(known func(nexus.Task) *nexus.Experience) nexus.Estimate {
 	e := nexus.Estimate{Most: a.Most}
-	seen := map[string]int{} // landed tasks that were asked
+	seen := map[string]int{} // number of landed tasks that were used
 	var all [3]nexus.Cost
 	spans := map[nexus.TaskID][3]nexus.Cost{}
 	for _, t := range a.Tasks {
@@ -115,7 +115,7 @@ func less(a, b nexus.Confidence) bool {
 // wholeMinutes returns minutes, rounded up.
 func wholeMinutes(d time.Duration) int { return int((d + time.Minute - 1) / time.Minute) }
 
-// longest returns how long the longest path of the tasks takes.
+// longest returns the duration of the longest path of the tasks.
 func longest(tasks []nexus.Task, took func(nexus.Task) time.Duration) time.Duration {
 	g, err := graph.New(tasks)
 	if err != nil {

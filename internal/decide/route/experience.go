@@ -11,26 +11,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// enough is how many landed tasks it takes to estimate from them.
+// enough is the minimum number of landed tasks for an estimate based on them.
 const enough = 3
 
-// tenth is how many standard deviations from the middle a tenth of all values is.
+// tenth is the distance, in standard deviations from the middle, beyond which a tenth of all
+// values lies.
 const tenth = 1.2816
 
-// Assumptions of how much tasks differ before any has landed, as a deviation of
-// logarithms, and how many tasks that is worth.
+// Assumed spread of tasks before any has landed, as a standard deviation of logarithms, and
+// its weight in tasks.
 const (
 	differs = 0.5
 	worth   = 1
 )
 
-// group is whom a task is compared with. The zero group is all.
+// group is a group of tasks for comparison. The zero group contains all.
 type group struct {
 	stack string
 	tier  nexus.Tier
 }
 
-// groups returns whom a task is compared with, those most like it first.
+// groups returns the groups for a task, the most similar tasks first.
 func groups(stack string, tier nexus.Tier) []group {
 	var all []group
 	for _, g := range []group{{stack, tier}, {stack, ""}, {"", tier}, {}} {
@@ -41,8 +42,8 @@ func groups(stack string, tier nexus.Tier) []group {
 	return all
 }
 
-// Paces returns how the landed tasks compare with the rule of thumb, for each stack
-// and tier and for those together, where there are enough, in a fixed order.
+// Paces compares the landed tasks with the rule of thumb, for each stack and tier and for
+// combinations with enough tasks, in a fixed order.
 func (h *Stats) Paces() []nexus.Pace {
 	if h == nil {
 		return nil
@@ -69,7 +70,7 @@ func (h *Stats) Paces() []nexus.Pace {
 	return all
 }
 
-// paceOf sums up the tasks of a group, false where there are too few.
+// paceOf summarizes the tasks of a group, or returns false if there are too few.
 func paceOf(g group, tasks []landedTask) (nexus.Pace, bool) {
 	if len(tasks) < enough {
 		return nexus.Pace{}, false
@@ -77,7 +78,7 @@ func paceOf(g group, tasks []landedTask) (nexus.Pace, bool) {
 	var time, money []float64
 	for _, e := range tasks {
 		time = append(time, 1000*float64(max(e.time, 1))/float64(e.thumb))
-		if e.money > 0 { // without a price, or for nothing, says nothing of money
+		if e.money > 0 { // a task without a price or cost is no evidence about money
 			money = append(money, float64(e.money)/float64(turnsOf(e.thumb)))
 		}
 	}
@@ -88,8 +89,8 @@ func paceOf(g group, tasks []landedTask) (nexus.Pace, bool) {
 	return p, true
 }
 
-// fit returns where the next of such values is: the fewer there are and the more
-// they differ, the wider.
+// fit returns the expected range of the next of such values: fewer values and a larger spread
+// make it wider.
 func fit(values []float64) nexus.Spread {
 	n := float64(len(values))
 	mean := 0.0
@@ -106,13 +107,13 @@ func fit(values []float64) nexus.Spread {
 	return nexus.Spread{Low: at(mean - wide), Likely: at(mean), High: at(mean + wide)}
 }
 
-// student returns [tenth] for values whose deviation is itself only estimated.
+// student returns [tenth] for values whose standard deviation is itself an estimate.
 func student(free float64) float64 {
 	const z = tenth
 	return z + (z*z*z+z)/(4*free) + (5*z*z*z*z*z+16*z*z*z+3*z)/(96*free*free)
 }
 
-// pace returns how those tasks did that are most like one, false where too few
+// pace returns the pace of the tasks that are most similar to one, or false if too few
 // landed.
 func pace(x *nexus.Experience, stack string, tier nexus.Tier) (nexus.Pace, bool) {
 	if x == nil {
@@ -128,14 +129,14 @@ func pace(x *nexus.Experience, stack string, tier nexus.Tier) (nexus.Pace, bool)
 	return nexus.Pace{}, false
 }
 
-// blend returns a value between the rule of thumb and the history of so many
-// tasks. The rule counts as one of them.
+// blend returns a value between the rule of thumb and the average of a number of tasks. The
+// rule counts as one task.
 func blend(thumb, past float64, tasks int) float64 {
 	w := float64(tasks) / float64(tasks+1)
 	return math.Exp((1-w)*math.Log(thumb) + w*math.Log(past))
 }
 
-// named says in words which tasks a pace is of.
+// named describes the tasks of a pace in words.
 func named(p nexus.Pace) string {
 	text := "tasks"
 	if p.Stack != "" {
@@ -147,7 +148,7 @@ func named(p nexus.Pace) string {
 	return text
 }
 
-// trust returns how far an estimate can be trusted.
+// trust returns the confidence of an estimate.
 func trust(p nexus.Pace, low, high int64) nexus.Confidence {
 	switch {
 	case p.Tasks < enough:
@@ -158,15 +159,14 @@ func trust(p nexus.Pace, low, high int64) nexus.Confidence {
 	return nexus.MediumConfidence
 }
 
-// Expect returns what a task of a complexity is thought to take that begins at a
-// tier: by a rule of thumb, and by the landed tasks that are most like it as soon
-// as there are three.
+// Expect returns the estimate for a task of a complexity that starts at a tier: by a rule of
+// thumb, and by the most similar landed tasks as soon as there are three.
 func Expect(x *nexus.Experience, t nexus.Task, c nexus.Complexity, tier nexus.Tier) nexus.TaskEstimate {
 	e, _ := expect(x, t, c, tier)
 	return e
 }
 
-// expect does, and reports whether a rule of thumb stands for a part of it.
+// expect returns the result of [Expect], and reports whether a part of it is a rule of thumb.
 func expect(x *nexus.Experience, t nexus.Task, c nexus.Complexity, tier nexus.Tier) (e nexus.TaskEstimate, ruled bool) {
 	e = nexus.TaskEstimate{Task: t.ID, Confidence: nexus.LowConfidence}
 	var rate nexus.Rate

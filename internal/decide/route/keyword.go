@@ -8,16 +8,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Criteria from which on a task is more than simple, and than medium.
+// Numbers of criteria from which a task is more than simple, and more than medium.
 const (
 	mediumCriteria  = 4
 	complexCriteria = 8
 )
 
-// expertWords and complexWords are those of nax. A word matches where one of
-// the text begins with it, so that "refactor" finds "refactoring"; the short
-// ones match whole words alone, so that "auth" does not find "author" nor
-// "saga" a name.
+// expertWords and complexWords are those of nax. A word matches the start of a word in the
+// text, so that "refactor" finds "refactoring"; short words match only whole words, so that
+// "auth" does not match "author" and "saga" not a name.
 func expertWords() []string {
 	return []string{
 		"cryptograph", "zero-knowledge", "distributed consensus", "real-time", "websocket", "streaming", "performance critical",
@@ -31,11 +30,10 @@ func complexWords() []string {
 	}
 }
 
-// whole is the length up to which a word matches whole words alone.
+// whole is the length up to which a word matches only whole words.
 const whole = 5
 
-// keyword judges a task by its words and by its number of criteria. It always
-// answers.
+// keyword estimates a task by its words and its number of criteria. It always has a result.
 func keyword(t nexus.Task) (nexus.TaskRouted, bool) {
 	text := wordsOf(t)
 	n := len(t.Criteria)
@@ -52,8 +50,8 @@ func keyword(t nexus.Task) (nexus.TaskRouted, bool) {
 	return f, true
 }
 
-// riskWords are those of security and of public interfaces. Words that as often
-// mean something else, such as token and release, are not among them.
+// riskWords are words about security and public interfaces. Words with other frequent
+// meanings, such as token and release, are excluded.
 func riskWords() []string {
 	return []string{
 		"security", "auth", "authentic", "authoriz", "oauth", "encryption", "cryptograph", "permission", "rbac", "casl", "jwt", "credential", "password", "secret",
@@ -62,12 +60,11 @@ func riskWords() []string {
 	}
 }
 
-// Risk returns the word by which a task touches security or a public
-// interface, empty where it has none.
+// Risk returns the word that relates a task to security or a public interface, or "".
 func Risk(t nexus.Task) string { return find(wordsOf(t), riskWords()) }
 
-// wordsOf returns what a task says, in lower case, with one space around each
-// word. A hyphen stays part of its word.
+// wordsOf returns a task's texts in lower case, with one space around each word. A hyphen
+// stays part of its word.
 func wordsOf(t nexus.Task) string {
 	var all strings.Builder
 	for _, s := range []string{t.Title, t.Brief} {
@@ -82,7 +79,7 @@ func wordsOf(t nexus.Task) string {
 	return " " + strings.Join(fields, " ") + " "
 }
 
-// find returns the first of the words that the text has.
+// find returns the first of the words that the text contains.
 func find(text string, words []string) string {
 	for _, w := range words {
 		look := " " + w

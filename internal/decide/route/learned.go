@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// learned takes the tier that was learned for tasks like this one; false where
-// nothing better than the usual one is known.
+// learned chooses the learned tier for tasks like this one, or returns false if none is
+// better than the usual one.
 func learned(l *nexus.Lessons, t nexus.Task, f nexus.TaskRouted) (nexus.TaskRouted, bool) {
 	x := tierLesson(l, t, f.Complexity)
 	if x == nil || x.Tier == x.Usual {
@@ -19,7 +19,7 @@ func learned(l *nexus.Lessons, t nexus.Task, f nexus.TaskRouted) (nexus.TaskRout
 	return f, true
 }
 
-// tierLesson returns what was learned of the tasks most like one, nil for nothing.
+// tierLesson returns the lesson for the tasks most similar to one, or nil.
 func tierLesson(l *nexus.Lessons, t nexus.Task, c nexus.Complexity) *nexus.TierLearned {
 	if l == nil {
 		return nil
@@ -34,7 +34,7 @@ func tierLesson(l *nexus.Lessons, t nexus.Task, c nexus.Complexity) *nexus.TierL
 	return nil
 }
 
-// Probes count the tasks of a run that lessons are about, in the order of the plan.
+// Probes counts the tasks of a run to which lessons apply, in the order of the plan.
 type Probes struct {
 	lessons *nexus.Lessons
 	seen    map[*nexus.TierLearned]int
@@ -43,8 +43,8 @@ type Probes struct {
 // ProbesOf returns the probes of a run that counts its tasks from the first.
 func ProbesOf(r nexus.Routing) Probes { return Probes{r.Lessons, map[*nexus.TierLearned]int{}} }
 
-// Count counts a task of a complexity, and reports whether it is its turn to begin
-// at the usual tier, whatever was learned.
+// Count counts a task of a complexity, and reports whether it must start at the usual tier,
+// despite the lesson.
 func (p Probes) Count(t nexus.Task, c nexus.Complexity) bool {
 	x := tierLesson(p.lessons, t, c)
 	if x == nil || x.Tier == x.Usual || x.Every <= 0 {
@@ -55,8 +55,8 @@ func (p Probes) Count(t nexus.Task, c nexus.Complexity) bool {
 	return n%x.Every == x.Every-1
 }
 
-// Probe lets a task that would begin where a lesson says begin at the usual tier
-// all the same, now and then: so it shows when the lesson does not hold any more.
+// Probe makes a task start at the usual tier at intervals, although a lesson names another
+// one, to check whether the lesson is still right.
 func (p Probes) Probe(t nexus.Task, f nexus.TaskRouted) nexus.TaskRouted {
 	turn := p.Count(t, f.Complexity)
 	if x := tierLesson(p.lessons, t, f.Complexity); turn && f.By == Adaptive && f.Tier == x.Tier {

@@ -2,18 +2,17 @@ package route
 
 import "slices"
 
-// Program is an agent program that could do sessions.
+// Program is an agent program that can run sessions.
 type Program struct {
 	Name    string
-	Maker   string // whose models it uses; empty: unknown
-	Metered bool   // its work costs money; else a subscription pays for it
+	Maker   string // the maker of its models; empty: unknown
+	Metered bool   // its work costs money; otherwise a subscription covers it
 }
 
-// Programs chooses who does the sessions of somebody who set nothing up: who
-// writes, and who reads what was written, best first. The next one works while
-// those before it have no quota, and is never one that costs money beside one
-// that does not: that takes somebody who asks for it. Readers are another
-// maker's, where there is one.
+// Programs chooses the agent programs for a user without any configuration: for writers and
+// for reviewers, best first. The next one is used while those before it have no quota. A
+// program that costs money is never listed next to one that does not: that needs the user's
+// decision. Reviewers use another maker's program, if there is one.
 func Programs(usable []Program) (writes, reads []string) {
 	free := slices.DeleteFunc(slices.Clone(usable), func(p Program) bool { return p.Metered })
 	if len(free) == 0 {

@@ -2,14 +2,13 @@ package route
 
 import "strings"
 
-// MaxFallbackModels is how many models may be asked in the place of another.
+// MaxFallbackModels is the maximum number of models that may replace another one.
 const MaxFallbackModels = 2
 
-// ChooseReader chooses the model that looks at what another one, the author, made:
-// a model does not see its own mistakes as well as another one does, and what
-// one provider trained alike errs alike. It takes the first of those that can
-// do it whose provider is another, else the first other model, else the author
-// itself. They are in the order in which tiers prefer them.
+// ChooseReader chooses the model that reviews the work of another model, the author: a model
+// sees its own mistakes less well than another one does, and models of one provider make
+// similar mistakes. It returns the first usable model of another provider, else the first
+// other model, else the author itself. The models are in the order of the tiers' preference.
 func ChooseReader(author string, can []string) (name, why string) {
 	maker, _, _ := strings.Cut(author, "/")
 	other := ""

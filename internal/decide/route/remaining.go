@@ -10,14 +10,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Remaining is how long something will still take: it is less in one of ten cases,
-// and more in one of ten. The zero value is unknown.
+// Remaining is the range of a remaining time: one case in ten is below it, and one in ten
+// above. The zero value is unknown.
 type Remaining struct {
 	Low, High time.Duration
 }
 
-// Usual returns how long a gate takes: the median of this run, or that of
-// earlier runs where it did not run in this one. 0 is unknown.
+// Usual returns the median duration of a gate in this run, or in earlier runs if it did not
+// run in this one. 0 is unknown.
 func (h *Stats) Usual(s *state.State, gate string) time.Duration {
 	if own := median(s.GateDurations(gate)); own > 0 || h == nil {
 		return own
@@ -25,7 +25,7 @@ func (h *Stats) Usual(s *state.State, gate string) time.Duration {
 	return median(h.gates[gate])
 }
 
-// median returns the middle value, 0 of none.
+// median returns the median, or 0 for an empty list.
 func median(all []time.Duration) time.Duration {
 	if len(all) == 0 {
 		return 0
@@ -34,10 +34,10 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// RemainingTimes returns how long a run and the tasks under way will still take, by what
-// tasks took that landed in it and before it. Where these are too few, nothing is
-// known. The run's is where one in ten of many made-up ends of it is earlier, and one in
-// ten is later: see [simulation].
+// RemainingTimes returns the remaining time of a run and of its tasks in progress, based on
+// tasks that landed in it and before it. If these are too few, the times are unknown. The
+// run's range is the middle of many simulated ends: one in ten is earlier, and one in ten
+// later. See [simulation].
 func (h *Stats) RemainingTimes(s *state.State, now time.Time) (run Remaining, tasks map[nexus.TaskID]Remaining) {
 	tasks = map[nexus.TaskID]Remaining{}
 	known := h.with(s)
@@ -65,7 +65,7 @@ func (h *Stats) RemainingTimes(s *state.State, now time.Time) (run Remaining, ta
 	return run, tasks
 }
 
-// with returns the history with a run that is not over.
+// with returns the statistics with a run that has not ended.
 func (h *Stats) with(s *state.State) *Stats {
 	var all Stats
 	all.Add(s)
@@ -75,15 +75,15 @@ func (h *Stats) with(s *state.State) *Stats {
 	return &all
 }
 
-// timeDistribution is how long a task still takes: its time is spread like the exponential of
-// a normal value, and it has not been shorter than what is gone.
+// timeDistribution is the distribution of a task's remaining time: the total time is
+// log-normal, and not shorter than the elapsed time.
 type timeDistribution struct {
-	middle, wide float64 // tierLesson the logarithm of seconds
+	middle, wide float64 // of the logarithm of seconds
 	shared       float64 // the part of wide that is an error of the estimate, which all tasks share
 	gone         time.Duration
 }
 
-// timeDistributionOf returns how long a task lasts on which somebody worked for some time.
+// timeDistributionOf returns the distribution for a task with some time of work.
 func timeDistributionOf(x *nexus.Experience, t *state.Task, gone time.Duration) timeDistribution {
 	c, tier := began(t)
 	e := Expect(x, t.Task, c, tier)
@@ -106,10 +106,10 @@ func (d *timeDistribution) fine(thumb float64, p nexus.Pace) {
 	d.wide = max(0.05, (at(wrong, p.Time.High)-at(1.0/wrong, p.Time.Low))/2/tenth)
 }
 
-// quantile returns how long it still takes where a share of all cases takes less.
+// quantile returns the remaining time that is not exceeded in a share of all cases.
 func (d timeDistribution) quantile(share float64) time.Duration { return d.shifted(share, 0, d.wide) }
 
-// shifted returns the same where the middle is elsewhere.
+// shifted returns the same with another mean and spread.
 func (d timeDistribution) shifted(share, shift, wide float64) time.Duration {
 	sure := 0.0 // the share of cases that are already excluded
 	if d.gone > 0 {
@@ -120,8 +120,8 @@ func (d timeDistribution) shifted(share, shift, wide float64) time.Duration {
 	return max(left, time.Duration(0.05*float64(d.gone)*share), 0)
 }
 
-// below returns which share of normal values is below z.
+// below returns the share of normal values below z.
 func below(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
-// normal returns the normal value that a share of all is below.
+// normal returns the normal value that is above a share of all values.
 func normal(share float64) float64 { return math.Sqrt2 * math.Erfinv(2*share-1) }

@@ -1,13 +1,11 @@
-// Package route estimates how hard a task is, and chooses the tier at which
-// work on it starts.
+// Package route estimates the complexity of a task, and chooses its starting tier.
 //
-// The strategies are asked in the order that the run was given, and the first
-// that answers wins; the keyword strategy always answers. Only the complexity
-// is a judgement: the tier follows from it by the run's own table, so that a
-// judgement of last week keeps its worth when the table changes.
+// The strategies are consulted in the run's order, and the first answer counts; the keyword
+// strategy always answers. Only the complexity is a judgement: the tier follows from it by
+// the run's own table, so that an earlier judgement stays usable when the table changes.
 //
-// Stats sums up what earlier runs of the repository came to, for estimates. What they
-// teach about tiers is in the lessons of the run.
+// Stats summarizes the results of earlier runs of the repository, for estimates. Their
+// lessons about tiers are in the lessons of the run.
 package route
 
 import (
@@ -18,22 +16,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// The strategies.
+// Names of the strategies.
 const (
-	Manual   = "manual"   // what the plan says about the task or of its kind
-	Adaptive = "adaptive" // what is cheapest by the result of earlier runs
-	Model    = "model"    // what a model said about it
-	Keyword  = "keyword"  // what its words say
-	Plugin   = "plugin"   // what a plugin said about it
-	Budget   = "budget"   // not a strategy: money runs out, and what has not begun begins lower
+	Manual   = "manual"   // the plan's value for the task or its kind
+	Adaptive = "adaptive" // the cheapest tier by the results of earlier runs
+	Model    = "model"    // a model's answer
+	Keyword  = "keyword"  // the words of the task
+	Plugin   = "plugin"   // a plugin's answer
+	Budget   = "budget"   // not a strategy: money runs out, and tasks that have not begun start at a lower tier
 )
 
-// Orders returns the strategies that people put into an order. [WithPlugins] adds
-// one more.
+// Orders returns the strategies that people can put into an order. [WithPlugins] adds one
+// more.
 func Orders() []string { return []string{Manual, Adaptive, Model, Keyword} }
 
-// WithPlugins returns an order in which plugins are asked before anything but
-// what the plan says, which is a person's or the planner's word.
+// WithPlugins returns an order in which plugins come first, after the values in the plan,
+// which come from a person or the planner.
 func WithPlugins(order []string) []string {
 	at := 0
 	if len(order) > 0 && order[0] == Manual {
@@ -42,12 +40,12 @@ func WithPlugins(order []string) []string {
 	return slices.Insert(slices.Clone(order), at, Plugin)
 }
 
-// tierFunc answers for a task, or reports false when it has nothing to say. By and
-// Task of the answer are filled in by [Choose].
+// tierFunc answers for a task, or returns false if it has no answer. [Choose] fills in By and
+// Task.
 type tierFunc func(t nexus.Task) (nexus.TaskRouted, bool)
 
-// Choose asks the strategies of a routing in their order. Told is what a model or
-// a plugin said about the task, nil when none was asked or it said nothing.
+// Choose consults the strategies of a routing in their order. Told is the answer of a model
+// or a plugin about the task, or nil.
 func Choose(r nexus.Routing, t nexus.Task, told *nexus.Route) nexus.TaskRouted {
 	for _, name := range r.Order {
 		if f, ok := strategy(name, r, told)(t); ok {
@@ -58,15 +56,14 @@ func Choose(r nexus.Routing, t nexus.Task, told *nexus.Route) nexus.TaskRouted {
 	return fill(f, Keyword, r, t)
 }
 
-// Asks reports whether a model or a plugin is asked about a task: whether the
-// turn of either comes before another strategy answers.
+// Asks reports whether a model or a plugin must be asked about a task because no earlier
+// strategy in the order answers.
 func Asks(r nexus.Routing, t nexus.Task) bool { return needs(r, t, Plugin) || needs(r, t, Model) }
 
-// NeedsPlugin reports whether plugins are asked about a task.
+// NeedsPlugin reports whether plugins must be asked about a task.
 func NeedsPlugin(r nexus.Routing, t nexus.Task) bool { return needs(r, t, Plugin) }
 
-// NeedsModel reports whether a model is asked about a task where no plugin said
-// anything about it.
+// NeedsModel reports whether a model must be asked about a task that no plugin has answered.
 func NeedsModel(r nexus.Routing, t nexus.Task) bool { return needs(r, t, Model) }
 
 func needs(r nexus.Routing, t nexus.Task, asked string) bool {
@@ -97,15 +94,15 @@ func strategy(name string, r nexus.Routing, told *nexus.Route) tierFunc {
 	}
 }
 
-// fill completes an answer: the tier follows from the complexity unless the
-// strategy chose one.
+// fill completes an answer: the tier follows from the complexity unless the strategy chose
+// one.
 func fill(f nexus.TaskRouted, by string, r nexus.Routing, t nexus.Task) nexus.TaskRouted {
 	f.Task, f.By = t.ID, cmp.Or(f.By, by)
 	f.Tier = cmp.Or(f.Tier, TierOf(r, f.Complexity))
 	return f
 }
 
-// TierOf returns the tier where work of a complexity begins.
+// TierOf returns the starting tier of a complexity.
 func TierOf(r nexus.Routing, c nexus.Complexity) nexus.Tier {
 	if t := r.Tiers[c]; t != "" {
 		return t
@@ -120,7 +117,7 @@ func TierOf(r nexus.Routing, c nexus.Complexity) nexus.Tier {
 	}
 }
 
-// manual takes what the plan says about the task, or the run of its kind.
+// manual uses the plan's values for the task, or the run's for its kind.
 func manual(r nexus.Routing) tierFunc {
 	return func(t nexus.Task) (nexus.TaskRouted, bool) {
 		looks, _ := keyword(t)
@@ -140,7 +137,7 @@ func manual(r nexus.Routing) tierFunc {
 	}
 }
 
-// saidBy takes what a model or a plugin said.
+// saidBy uses the answer of a model or a plugin.
 func saidBy(told *nexus.Route) tierFunc {
 	return func(nexus.Task) (nexus.TaskRouted, bool) {
 		if told == nil || !told.Complexity.Known() {

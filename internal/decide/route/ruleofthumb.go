@@ -9,18 +9,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// What a task is taken to need where too few have landed: a rule of thumb,
-// which says so wherever it is shown. It may be wrong threefold either way.
+// Assumed needs of a task if too few have landed: a rule of thumb, which is marked wherever
+// it is shown. It may be off by a factor of three either way.
 const (
-	begin       = 6      // turns that a coder needs besides one a minute
+	begin       = 6      // turns of a coder besides one per minute
 	reviewTurns = 4      // turns of a reviewer
 	fresh       = 1_500  // tokens that a turn adds to the prompt
-	kept        = 12_000 // tokens of the prompt that the cache holds
+	kept        = 12_000 // tokens of the prompt that the cache contains
 	said        = 500    // tokens of an answer
 	wrong       = 3
 )
 
-// Minutes that things add to a task whose plan says nothing of them.
+// Minutes that are added to a task whose plan has no estimate.
 const (
 	bare       = 10
 	perFile    = 5
@@ -30,15 +30,13 @@ const (
 	perTests   = 5
 )
 
-// UsualTurn returns the tokens of a usual turn, which is what a [nexus.Rate] is the
-// price of.
+// UsualTurn returns the tokens of a usual turn, which a [nexus.Rate] is the price of.
 func UsualTurn() nexus.Usage { return nexus.Usage{Input: fresh, CacheRead: kept, Output: said} }
 
-// turnsOf returns the turns of everybody for a task that takes so long by the rule
-// of thumb.
+// turnsOf returns the turns of all roles for a task with this time by the rule of thumb.
 func turnsOf(thumb time.Duration) int64 { return begin + int64(thumb/time.Minute) + reviewTurns }
 
-// parts says what a task takes by the rule of thumb.
+// parts returns the parts of a task's estimate by the rule of thumb.
 func parts(t nexus.Task, c nexus.Complexity, rate nexus.Rate) []nexus.EstimatePart {
 	var all []nexus.EstimatePart
 	add := func(minutes int64, more nexus.Money, format string, args ...any) {
@@ -63,7 +61,7 @@ func parts(t nexus.Task, c nexus.Complexity, rate nexus.Rate) []nexus.EstimatePa
 	return all
 }
 
-// unchecked counts the criteria for which somebody is to write a test.
+// unchecked counts the criteria for which a test must be written.
 func unchecked(t nexus.Task) int {
 	n := 0
 	for _, c := range t.Criteria {
@@ -74,7 +72,7 @@ func unchecked(t nexus.Task) int {
 	return n
 }
 
-// thumbTime returns how long a task takes by the rule of thumb.
+// thumbTime returns a task's time by the rule of thumb.
 func thumbTime(t nexus.Task, c nexus.Complexity) time.Duration {
 	return time.Duration(total(parts(t, cmp.Or(c, nexus.Simple), nexus.Rate{})).Seconds) * time.Second
 }

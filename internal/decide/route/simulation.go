@@ -11,22 +11,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// How often a rehearsal is played, at least and at most, and how many tasks it plays
-// in all. The more tasks, the less chance decides.
+// Minimum and maximum number of simulations, and the maximum number of simulated tasks in
+// total. More tasks need fewer simulations.
 const (
 	fewPlays  = 40
 	mostPlays = 100
 	allPlayed = 20_000
 )
 
-// simulation plays the rest of a run many times, each time with other lengths of its
-// tasks. The lengths are taken from a fixed sequence, not from chance: the same
-// state gives the same answer.
+// simulation simulates the rest of a run many times with different task durations. The
+// durations come from a fixed sequence and are not random: the same state gives the same
+// result.
 type simulation struct {
 	tasks    []*pending
 	parallel int
-	lag      time.Duration // until accepted work has landed
-	graph    *graph.Graph  // which tasks do not go together
+	lag      time.Duration // time until accepted work has landed
+	graph    *graph.Graph  // defines the tasks that conflict
 }
 
 // pending is a task that has not landed.
@@ -37,12 +37,12 @@ type pending struct {
 	underway bool
 	rank     int
 	urgency  int
-	left     time.Duration // in this play
-	at       time.Duration // when it lands in this play; -1: it has not begun
+	left     time.Duration // in this simulation
+	at       time.Duration // time of its landing in this simulation; -1: not begun
 }
 
-// simulate returns within which time the plays end, less one in twelve on each side. That
-// is a little more than eight in ten, as the plays know nothing of what goes wrong.
+// simulate returns the range of the simulated ends, without one in twelve on each side. That
+// is a little more than eight in ten, because the simulations contain no failures.
 func (r *simulation) simulate() Remaining {
 	plays := min(mostPlays, max(fewPlays, allPlayed/len(r.tasks)))
 	first := func(p *pending) int {
@@ -70,7 +70,8 @@ func (r *simulation) simulate() Remaining {
 	return Remaining{ends[plays/12], ends[plays-1-plays/12]}
 }
 
-// simulateOnce returns when the last task lands. Tasks begin as the scheduler lets them.
+// simulateOnce returns the time of the last landing. Tasks begin as the scheduler starts
+// them.
 func (r *simulation) simulateOnce() time.Duration {
 	at := map[nexus.TaskID]*pending{}
 	for _, p := range r.tasks {
@@ -79,7 +80,7 @@ func (r *simulation) simulateOnce() time.Duration {
 	}
 	now, last := time.Duration(0), time.Duration(0)
 	wait := slices.Clone(r.tasks)
-	var flying []*pending // that have begun, and have not landed
+	var flying []*pending // tasks that have begun and not landed
 	for len(wait) > 0 {
 		wait, flying = r.begin(wait, flying, at, now)
 		for _, p := range flying {
@@ -87,7 +88,7 @@ func (r *simulation) simulateOnce() time.Duration {
 		}
 		next, ok := r.next(flying, now)
 		if !ok {
-			return last // what is left never begins
+			return last // the remaining tasks never begin
 		}
 		now = next
 		flying = slices.DeleteFunc(flying, func(p *pending) bool { return p.at <= now })
@@ -95,8 +96,7 @@ func (r *simulation) simulateOnce() time.Duration {
 	return last
 }
 
-// begin lets tasks begin while there is room, and returns which still wait and which
-// have begun.
+// begin starts tasks while slots are free, and returns the waiting and the started ones.
 func (r *simulation) begin(wait, flying []*pending, at map[nexus.TaskID]*pending, now time.Duration) (kept, begun []*pending) {
 	busy := 0
 	for _, p := range flying {
@@ -121,7 +121,7 @@ func (r *simulation) begin(wait, flying []*pending, at map[nexus.TaskID]*pending
 	return kept, flying
 }
 
-// next returns when something happens next: work ends or lands.
+// next returns the time of the next event: work ends or lands.
 func (r *simulation) next(flying []*pending, now time.Duration) (at time.Duration, ok bool) {
 	for _, p := range flying {
 		for _, t := range []time.Duration{p.at - r.lag, p.at} {
@@ -137,7 +137,7 @@ func (r *simulation) clashes(p *pending, flying []*pending) bool {
 	return r.graph != nil && slices.ContainsFunc(flying, func(o *pending) bool { return r.graph.Conflicts(p.task.ID, o.task.ID) })
 }
 
-// ready reports whether what a task needs or wants has landed by now.
+// ready reports whether the tasks that a task needs or wants have landed by now.
 func ready(p *pending, at map[nexus.TaskID]*pending, now time.Duration) bool {
 	for _, id := range p.task.After() {
 		if n := at[id]; n != nil && (n.at < 0 || n.at > now) {
@@ -147,8 +147,8 @@ func ready(p *pending, at map[nexus.TaskID]*pending, now time.Duration) bool {
 	return true
 }
 
-// draw returns the i-th value of the k-th play: between 0 and 1, evenly spread, and
-// always the same.
+// draw returns the i-th value of the k-th simulation: between 0 and 1, evenly distributed,
+// and always the same.
 func draw(k, i int) float64 {
 	x := uint64(k+1)*0x9e3779b97f4a7c15 + uint64(i+1)*0xbf58476d1ce4e5b9 //nolint:gosec // neither is below 0
 	x ^= x >> 30

@@ -8,12 +8,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Stats is the result of earlier runs. The zero Stats knows of none.
+// Stats are the results of earlier runs. The zero Stats is empty.
 type Stats struct {
-	landed []landedTask               // tasks, in the order in which they were added
-	rests  []time.Duration            // from when the last task landed to the end of each run
-	lags   []time.Duration            // from when work was accepted until it had landed
-	gates  map[string][]time.Duration // how long each took: the median of each run
+	landed []landedTask               // in the order in which they were added
+	rests  []time.Duration            // time from the last landing to the end of each run
+	lags   []time.Duration            // time from acceptance to landing
+	gates  map[string][]time.Duration // median duration in each run, by gate
 }
 
 // landedTask is a task that landed.
@@ -21,8 +21,8 @@ type landedTask struct {
 	run   nexus.RunID
 	id    nexus.TaskID
 	stack string
-	tier  nexus.Tier    // where it began
-	thumb time.Duration // by the rule of thumb
+	tier  nexus.Tier    // starting tier
+	thumb time.Duration // time by the rule of thumb
 	time  time.Duration
 	money nexus.Money
 }
@@ -50,7 +50,7 @@ func (h *Stats) Add(s *state.State) {
 	}
 }
 
-// land adds a task that landed.
+// land adds a landed task.
 func (h *Stats) land(run nexus.RunID, t *state.Task) {
 	c, tier := began(t)
 	files := t.Files
@@ -60,7 +60,7 @@ func (h *Stats) land(run nexus.RunID, t *state.Task) {
 	h.landed = append(h.landed, landedTask{run, t.ID, stack.MainStack(files), tier, thumbTime(t.Task, c), t.Worked, t.Spent})
 }
 
-// began returns how hard a task was taken to be, and where it began.
+// began returns the estimated complexity of a task, and its starting tier.
 func began(t *state.Task) (nexus.Complexity, nexus.Tier) {
 	if t.Route != nil {
 		return t.Route.Complexity, t.Route.Tier

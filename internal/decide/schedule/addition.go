@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// add takes something more into the run. What is one task joins the plan at once.
+// add adds work to the run. A single task joins the plan at once.
 func add(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	a := s.Addition(r.Seq)
 	switch {
@@ -41,7 +41,7 @@ func add(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, 
 	return yes(fs...)
 }
 
-// withdraw takes back what was added and nobody began: an item that is no longer wanted.
+// withdraw removes an addition on which no work has begun: an item that is no longer wanted.
 func withdraw(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	switch a := s.Item(r.Item); {
 	case a == nil:
@@ -53,21 +53,21 @@ func withdraw(s *state.State, r state.Request, no func(string, ...any) []nexus.F
 	}
 }
 
-// IsSingleTask reports whether what is asked for is one task as it stands: it says one thing,
-// leaves nothing open, and is not too large. Anything else a planner makes tasks of.
+// IsSingleTask reports whether a request is one task as it is: it has one goal, leaves
+// nothing open, and is not too large. For all others a planner makes tasks.
 func IsSingleTask(t nexus.Task, most nexus.Size) bool {
 	_, vague := clarify.Vague(t.Brief)
 	return !vague && len(spec.Statements(t.Brief)) <= 1 && len(t.Criteria) > 0 && !spec.Is(t.Brief) &&
 		len(t.Files) <= most.Files && len(t.Criteria) <= most.Criteria && len(t.Brief) <= most.Characters/2
 }
 
-// room reports whether an addition may begin: only so many items of the backlog are
-// worked on at once.
+// room reports whether an addition may begin: the number of backlog items in progress is
+// limited.
 func room(s *state.State, a *state.Addition) bool {
 	return a.Item == "" || s.Limits.Items == 0 || len(s.ActiveItems()) < s.Limits.Items
 }
 
-// additions decides what follows next from what people added.
+// additions decides the next step for people's additions.
 func additions(s *state.State, now time.Time) []nexus.Fact {
 	for _, a := range s.Additions {
 		if a.IsDone() {
@@ -96,7 +96,7 @@ func addition(s *state.State, a *state.Addition, now time.Time) []nexus.Fact {
 	return facts(nexus.AdditionSought{Attempt: nexus.AttemptID(fmt.Sprintf("add.%d", s.AddTries+1)), Request: a.Seq})
 }
 
-// resumeAddition resumes who makes tasks of an addition and lost its process.
+// resumeAddition resumes the attempt that makes tasks of an addition and lost its process.
 func resumeAddition(s *state.State, a *state.Addition) []nexus.Fact {
 	at := s.Attempt(a.Attempt)
 	switch {
@@ -109,8 +109,8 @@ func resumeAddition(s *state.State, a *state.Addition) []nexus.Fact {
 	}
 }
 
-// proposed gives the run the tasks that were made of an addition, once a person agreed to
-// them where the level of approval holds plans.
+// proposed adds the proposed tasks of an addition to the run, after a person's approval if
+// the approval level includes plans.
 func proposed(s *state.State, a *state.Addition, now time.Time) []nexus.Fact {
 	if !s.NeedsConsent() {
 		return joined(s, a, a.Proposed)
@@ -146,7 +146,7 @@ func askAddition(s *state.State, a *state.Addition, id string, now time.Time) ne
 	}
 }
 
-// joined gives the run tasks, or says why they cannot be its.
+// joined returns the facts that add tasks to the run, or that reject them with a reason.
 func joined(s *state.State, a *state.Addition, tasks []nexus.Task) []nexus.Fact {
 	fs, err := join(s, a, tasks)
 	if err != nil {
@@ -155,8 +155,8 @@ func joined(s *state.State, a *state.Addition, tasks []nexus.Task) []nexus.Fact 
 	return fs
 }
 
-// join returns the facts that give the run tasks, under names that no other task has. Those
-// that need no other one need what the addition was to wait for.
+// join returns the facts that add tasks to the run, under unused names. Tasks without needs
+// get those of the addition.
 func join(s *state.State, a *state.Addition, tasks []nexus.Task) ([]nexus.Fact, error) {
 	needs := slices.Clone(a.Task.Needs)
 	for _, id := range a.Task.Needs {
@@ -190,7 +190,7 @@ func join(s *state.State, a *state.Addition, tasks []nexus.Task) ([]nexus.Fact, 
 	return fs, s.CheckFacts(fs...)
 }
 
-// agreed returns who agreed to the tasks of an addition.
+// agreed returns the person who approved the tasks of an addition.
 func agreed(s *state.State, a *state.Addition) string {
 	if q := consulted(s, a); q != nil {
 		return q.By
@@ -198,7 +198,7 @@ func agreed(s *state.State, a *state.Addition) string {
 	return cmp.Or(a.By, "a person")
 }
 
-// consulted returns the question about what was made of an addition, nil where there is none.
+// consulted returns the question about the tasks of an addition, or nil if there is none.
 func consulted(s *state.State, a *state.Addition) *state.Question {
 	if a.Question == "" {
 		return nil

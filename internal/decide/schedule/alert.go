@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// alerts tells people what is due to be told and what is over, and holds or ends the run where
-// agents try too often what they may not.
+// alerts returns the due alerts and their ends, and pauses or ends the run if agents repeat
+// forbidden calls too often.
 func alerts(s *state.State, now time.Time) []nexus.Fact {
 	var fs []nexus.Fact
 	for _, a := range s.Alerts.DueAlerts(s.Limits, idle(s), now) {
@@ -32,8 +32,8 @@ func alerts(s *state.State, now time.Time) []nexus.Fact {
 	return fs
 }
 
-// idle reports whether nobody is expected to say anything: the run is paused,
-// or waits for a provider's quota.
+// idle reports whether no sign of life is expected: the run is paused, or waits for a
+// provider's quota.
 func idle(s *state.State) bool {
 	return s.Status == nexus.StatusPaused || len(s.Parked) > 0
 }

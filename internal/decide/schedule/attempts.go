@@ -13,21 +13,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// landNext lets the next accepted attempt land, one at a time.
+// landNext starts the landing of the next accepted attempt, one at a time.
 func landNext(s *state.State) []nexus.Fact {
 	if s.CurrentLanding != nil {
 		return resumeLanding(s, s.CurrentLanding)
 	}
 	i := slices.IndexFunc(s.Queue, func(t *state.QueuedLanding) bool { return s.HoldReason(s.Task(t.Task), s.Attempt(t.Attempt)) == "" })
 	if i < 0 {
-		return nil // also where the run ends, and nobody is left to do what people said meanwhile
+		return nil // also if the run ends, and no agent is left for people's new comments
 	}
 	t := s.Queue[i]
 	return facts(nexus.TrainDeparted{Task: t.Task, Attempt: t.Attempt, Onto: s.Tip})
 }
 
-// resumeLanding continues with a landing that lost its worker. Whether it landed after
-// all is for the worker to find out, so it is never given up here.
+// resumeLanding continues a landing that lost its worker. The worker finds out whether it has
+// already landed, so it is never given up here.
 func resumeLanding(s *state.State, b *state.QueuedLanding) []nexus.Fact {
 	switch t, m := s.Task(b.Task), b.Merge; {
 	case m.Stage != state.Waiting:
@@ -43,8 +43,8 @@ func resumeLanding(s *state.State, b *state.QueuedLanding) []nexus.Fact {
 	}
 }
 
-// startTasks starts ready tasks while there is room: the most urgent first, then the one with the longest
-// path behind it, and never two that declare the same file.
+// startTasks starts ready tasks while slots are free: the most urgent first, then the one
+// with the longest path behind it, and never two that declare the same file.
 func startTasks(s *state.State, now time.Time) []nexus.Fact {
 	room := parallel(s) - len(s.Active())
 	if room <= 0 {
@@ -75,7 +75,7 @@ func startTasks(s *state.State, now time.Time) []nexus.Fact {
 	return fs
 }
 
-// nextAttempt is how the next attempt at a task begins.
+// nextAttempt returns the start of the next attempt at a task.
 func nextAttempt(s *state.State, t *state.Task) nexus.AttemptStarted {
 	f := nexus.AttemptStarted{
 		Attempt: nexus.AttemptID(fmt.Sprintf("%s.%d", t.ID, len(t.Attempts)+1)),
@@ -102,14 +102,14 @@ func nextAttempt(s *state.State, t *state.Task) nexus.AttemptStarted {
 	return f
 }
 
-// BestStart returns what the next attempt at a task starts from where a person names
-// nothing else; false where nothing is kept. See [state.BestTree].
+// BestStart returns the tree from which the next attempt at a task starts unless a person
+// names another one, or false if there is none. See [state.BestTree].
 func BestStart(t *state.Task) (state.Tree, bool) {
 	return state.BestTree(t.Attempts[min(t.Fresh, len(t.Attempts)):])
 }
 
-// UpcomingView returns what the worker of a task knows, and whether that is of an
-// attempt that has not begun: of the one that would begin now, as none is open.
+// UpcomingView returns the view of a task's worker. Fresh means that no attempt is open, and
+// the view is that of the attempt that would begin now.
 func UpcomingView(s *state.State, t *state.Task) (v state.View, fresh bool) {
 	v = s.View(t.ID)
 	if v.Attempt != nil && v.Attempt.Stage != state.Over {
@@ -122,7 +122,7 @@ func UpcomingView(s *state.State, t *state.Task) (v state.View, fresh bool) {
 	return v, true
 }
 
-// chosenRound returns the round that a person goes back to.
+// chosenRound returns the round that a person chose as the start.
 func chosenRound(s *state.State, t *state.Task) (state.Tree, bool) {
 	if t.Back == nil {
 		return state.Tree{}, false
@@ -138,8 +138,8 @@ func chosenRound(s *state.State, t *state.Task) (state.Tree, bool) {
 	return state.Tree{Attempt: old.ID, Round: r.Round, At: r.ResultTree(), Base: r.Base}, true
 }
 
-// testsToKeep returns the tests of an attempt that ended because somebody touched more
-// than tests, which was undone; empty for none.
+// testsToKeep returns the tests of an attempt that ended because it changed more than tests,
+// which was undone, or "".
 func testsToKeep(s *state.State, t *state.Task) string {
 	if a := t.Current(); a != nil && len(t.Attempts) > t.Mercy && a.Category == nexus.IsolationViolation && a.Base == s.Tip {
 		return a.Commit
@@ -147,8 +147,8 @@ func testsToKeep(s *state.State, t *state.Task) string {
 	return ""
 }
 
-// inFlight returns the tasks whose work is under way, or accepted, and not on
-// the branch. A task that was retried joins them when it continues.
+// inFlight returns the tasks whose work is in progress or accepted, and not on the branch. A
+// retried task is included once it continues.
 func inFlight(s *state.State) []nexus.TaskID {
 	var ids []nexus.TaskID
 	for _, t := range s.Tasks {
@@ -170,8 +170,8 @@ func clashes(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
 	})
 }
 
-// candidates returns the tasks that could start: the most urgent first, of those the one with the
-// longest path behind it; equals stay in the plan's order.
+// candidates returns the tasks that could start: the most urgent first, then the one with the
+// longest path behind it, then in the plan's order.
 func candidates(s *state.State) []*state.Task {
 	var ready []*state.Task
 	for _, t := range s.Tasks {

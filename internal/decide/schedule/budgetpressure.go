@@ -8,15 +8,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// What is done at which percent of the run's or the day's money. At every
-// mark people are told.
+// Percentages of the run's or the day's money at which parallel work is reduced. People are
+// notified at each one.
 const (
 	narrow = 75 // half as many attempts at once
-	last   = 90 // one at a time, and what has not begun begins a tier lower
+	last   = 90 // one at a time, and tasks that have not begun start a tier lower
 )
 
-// parallel returns how many attempts may work at once: fewer as money runs
-// out, so that what is left finishes some tasks and does not begin them all.
+// parallel returns the maximum number of parallel attempts: fewer as money runs out, so that
+// the rest finishes some tasks instead of starting all.
 func parallel(s *state.State) int {
 	n := s.Limits.Parallel
 	switch p := s.Ledger.Pressure(); {
@@ -28,8 +28,8 @@ func parallel(s *state.State) int {
 	return max(1, n)
 }
 
-// lowerTiersUnderPressure lets tasks that have not begun begin a tier lower when money runs
-// out, except where the plan names the tier.
+// lowerTiersUnderPressure lowers the starting tier of tasks that have not begun when money
+// runs out, unless the plan names the tier.
 func lowerTiersUnderPressure(s *state.State) []nexus.Fact {
 	if s.Ledger.Pressure() < last {
 		return nil

@@ -9,20 +9,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// CallPermission is the answer to a worker that wants to call a model. The zero Leave
-// lets it wait.
+// CallPermission is the answer to a worker that wants to call a model. The zero
+// CallPermission means that it waits.
 type CallPermission struct {
 	Granted bool
-	Stop    string               // not any more, and why
-	Refused *nexus.BudgetRefused // no money
-	Instead string               // another model is to be asked
+	Stop    string               // reason why it must stop
+	Refused *nexus.BudgetRefused // set if there is no money
+	Instead string               // model that must be called instead
 }
 
-// MaySpend decides on one call of a model. A worker waits while the run is
-// paused, while its role has no slot, while the provider is out of quota or, to
-// begin a session, nearly so, and while money that others set aside may come back. Who waits has nothing set aside itself, since each try of a
-// call reserves its own, so nobody ever waits for one who waits. Where its task is
-// paused it lets go: others work in its place meanwhile.
+// MaySpend decides about one call of a model. A worker waits while the run is paused, while
+// its role has no free slot, while the provider is out of quota (or, for a new session,
+// nearly), and while money that others have reserved may be returned. A waiting worker has no
+// reservation, because each try of a call makes its own, so there are no cycles of waiting.
+// If its task is paused it stops, and others work in its place.
 func MaySpend(s *state.State, r nexus.BudgetReserved) CallPermission {
 	t := s.Task(r.Task)
 	switch {
@@ -58,20 +58,20 @@ func MaySpend(s *state.State, r nexus.BudgetReserved) CallPermission {
 	return CallPermission{Refused: &refused}
 }
 
-// isInterrupted reports whether a person interrupted who has a session: it would pay for an answer
-// that it does not hear.
+// isInterrupted reports whether a person interrupted the agent of a session: it would pay for
+// an answer that it does not receive.
 func isInterrupted(s *state.State, session nexus.SessionID) bool {
 	id, _, _ := strings.Cut(string(session), "/")
 	a := s.Attempt(nexus.AttemptID(id))
 	return a != nil && a.Leaves
 }
 
-// maxQuotaWait is how long a call waits for the quota of its provider where
-// another one could be asked.
+// maxQuotaWait is the maximum wait of a call for its provider's quota if another provider
+// could be used.
 const maxQuotaWait = time.Minute
 
-// otherModel returns the first model of a call's others that can be asked while
-// its own cannot; empty where it is better to wait.
+// otherModel returns the first alternative model of a call that is available while its own is
+// not, or "" if it is better to wait.
 func otherModel(s *state.State, r nexus.BudgetReserved, p state.ParkedAccount) string {
 	if p.Until.Sub(s.Updated) <= maxQuotaWait {
 		return ""
@@ -86,7 +86,7 @@ func otherModel(s *state.State, r nexus.BudgetReserved, p state.ParkedAccount) s
 	return ""
 }
 
-// OtherModelError tells a worker to ask another model.
+// OtherModelError tells a worker to call another model.
 type OtherModelError struct{ Model, Why string }
 
 // Error implements error.

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// withCheckpoint puts a checkpoint before a decision that people may want to go back to
-// before: to publish, to land what is risky, or to give a task up.
+// withCheckpoint adds a checkpoint before a decision that people may want to undo: a
+// publication, a risky landing, or a task's failure.
 func withCheckpoint(s *state.State, fs []nexus.Fact) []nexus.Fact {
 	for _, f := range fs {
 		var reason nexus.Reason
@@ -38,7 +38,7 @@ func withCheckpoint(s *state.State, fs []nexus.Fact) []nexus.Fact {
 	return fs
 }
 
-// risky says what is risky about landing an attempt; empty for nothing.
+// risky returns why the landing of an attempt is risky, or "".
 func risky(s *state.State, id nexus.AttemptID) string {
 	r := s.Attempt(id).LastRound()
 	if r == nil {
@@ -56,7 +56,7 @@ func risky(s *state.State, id nexus.AttemptID) string {
 	return ""
 }
 
-// latest returns the last checkpoint of a reason, nil before the first.
+// latest returns the last checkpoint with a reason, or nil before the first.
 func latest(s *state.State, reason nexus.Reason) *state.Checkpoint {
 	for _, c := range slices.Backward(s.Checkpoints) {
 		if c.Reason == reason && !c.Undone {
@@ -66,7 +66,7 @@ func latest(s *state.State, reason nexus.Reason) *state.Checkpoint {
 	return nil
 }
 
-// makeCheckpoint makes a checkpoint that the run itself wants, and drops those that are too many.
+// makeCheckpoint makes an automatic checkpoint, and removes the oldest ones above the limit.
 func makeCheckpoint(s *state.State, reason nexus.Reason, why string) []nexus.Fact {
 	n := 1
 	name := func() string { return string(reason) + "-" + strconv.Itoa(n) }
@@ -88,7 +88,8 @@ func makeCheckpoint(s *state.State, reason nexus.Reason, why string) []nexus.Fac
 	return fs
 }
 
-// nextTimerCheckpoint returns when the next checkpoint of the timer is due; zero for never.
+// nextTimerCheckpoint returns when the next checkpoint of the timer is due, or zero for
+// never.
 func nextTimerCheckpoint(s *state.State) time.Time {
 	every := s.Limits.Points.Every
 	if every <= 0 || !s.ChangedSinceCheckpoint() || s.Started.IsZero() || s.Start.Stage != state.StartFree || s.Drain != nil || s.Status != nexus.StatusPlanning && s.Status != nexus.StatusExecuting {
@@ -97,7 +98,7 @@ func nextTimerCheckpoint(s *state.State) time.Time {
 	return s.Due(clocked(s) + every)
 }
 
-// clocked returns how long the run had been conducted when its last checkpoint was made.
+// clocked returns the run's working time at its last checkpoint.
 func clocked(s *state.State) time.Duration {
 	if n := len(s.Checkpoints); n > 0 {
 		return s.Checkpoints[n-1].Worked
@@ -105,7 +106,7 @@ func clocked(s *state.State) time.Duration {
 	return 0
 }
 
-// checkpointTimer makes a checkpoint when the time for one has come.
+// checkpointTimer makes a checkpoint when the timer is due.
 func checkpointTimer(s *state.State, now time.Time) []nexus.Fact {
 	due := nextTimerCheckpoint(s)
 	if due.IsZero() || now.Before(due) {
@@ -114,8 +115,8 @@ func checkpointTimer(s *state.State, now time.Time) []nexus.Fact {
 	return makeCheckpoint(s, nexus.ByTimer, fmt.Sprintf("the run has worked for %s", s.Worked(now).Round(time.Second)))
 }
 
-// checkpointWave makes a checkpoint once all tasks of another wave have ended and something landed since
-// the last checkpoint. The first wave is the tasks that need no other one.
+// checkpointWave makes a checkpoint once all tasks of a further wave have ended and something
+// has landed since the last checkpoint. The first wave is the tasks without needs.
 func checkpointWave(s *state.State) []nexus.Fact {
 	if !slices.Contains(s.Limits.Points.On, nexus.ByWave) || s.Graph == nil {
 		return nil
@@ -137,8 +138,8 @@ func checkpointWave(s *state.State) []nexus.Fact {
 	return makeCheckpoint(s, nexus.ByWave, fmt.Sprintf("wave %d of %d has ended", ended, all))
 }
 
-// waves returns the tasks that are not split by wave: a task is in the wave after those of all
-// that it needs.
+// waves returns the tasks that are not split, by wave: a task is in the wave after those of
+// all its needs.
 func waves(s *state.State) [][]*state.Task {
 	level := map[nexus.TaskID]int{}
 	var of func(t *state.Task) int
@@ -166,7 +167,7 @@ func waves(s *state.State) [][]*state.Task {
 	return all
 }
 
-// checkpoint gives the present point the name that somebody wants.
+// checkpoint makes a named checkpoint for a request.
 func checkpoint(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	if why := CheckpointNameProblem(s, r.ID); why != "" {
 		return no("%s", why)
@@ -174,7 +175,7 @@ func checkpoint(s *state.State, r state.Request, no func(string, ...any) []nexus
 	return yes(nexus.CheckpointMade{Name: r.ID, Reason: nexus.ByHand, Why: r.Text, Tip: s.Tip, Trees: s.UnlandedSnapshots(), By: person(r)})
 }
 
-// CheckpointNameProblem says why a name cannot be that of a new checkpoint; empty where it can.
+// CheckpointNameProblem returns why a name cannot be used for a new checkpoint, or "".
 func CheckpointNameProblem(s *state.State, name string) string {
 	switch digits := strings.Trim(name, "0123456789") == ""; {
 	case name == "" || len(name) > mostName:
@@ -189,5 +190,5 @@ func CheckpointNameProblem(s *state.State, name string) string {
 	return ""
 }
 
-// mostName is the most characters of a checkpoint's name.
+// mostName limits the characters of a checkpoint's name.
 const mostName = 60

@@ -13,9 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// consent asks whether the plan may be carried out, and does what was answered: a
-// yes lets it start, a no with a reason sets it aside for another one, and a
-// plain no ends the run.
+// consent asks whether the plan may be carried out, and applies the answer: a yes starts the
+// plan, a no with a reason rejects it and starts another one, and a plain no ends the run.
 func consent(s *state.State, now time.Time) []nexus.Fact {
 	q := s.PlanQuestion()
 	switch {
@@ -24,7 +23,7 @@ func consent(s *state.State, now time.Time) []nexus.Fact {
 	case q.By == "" && s.Alone && !q.Left:
 		return facts(nexus.QuestionLeft{ID: q.ID})
 	case q.By == "" && q.Left && s.Consent.Anew && !s.Alone:
-		return facts(consult(s, q.ID, now)) // somebody may be there now
+		return facts(consult(s, q.ID, now)) // a person may be available now
 	case q.By == "" && q.Left:
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: the plan waits for consent, see " + q.ID})
 	case q.By == "":
@@ -53,7 +52,7 @@ func approve(s *state.State, by string) []nexus.Fact {
 	return facts(approved)
 }
 
-// consult asks about the plan as it is.
+// consult asks about the present plan.
 func consult(s *state.State, id string, now time.Time) nexus.QuestionAsked {
 	q := nexus.QuestionAsked{ID: id, Text: planQuestion(s), Fallback: nexus.Unapproved, Trigger: humaninput.PlanTrigger}
 	switch {
@@ -65,15 +64,15 @@ func consult(s *state.State, id string, now time.Time) nexus.QuestionAsked {
 	return q
 }
 
-// These bound the text of a question, in bytes: a client that shows it for
-// consent refuses one that is longer.
+// Limits of the question's text, in bytes: a client that shows it for approval refuses a
+// longer one.
 const (
 	mostPlan   = 900
 	mostChange = 300
 )
 
-// planQuestion says what is asked, on any way to people: what the plan is, what it
-// may cost at the worst, and what differs from the plan before.
+// planQuestion returns the text of the question, the same for each channel: the plan, its
+// maximum cost, and the differences from the plan before.
 func planQuestion(s *state.State) string {
 	tasks := make([]nexus.Task, len(s.Tasks))
 	words := make([]string, len(s.Tasks))
@@ -88,7 +87,7 @@ func planQuestion(s *state.State) string {
 	return text + fmt.Sprintf(" (nexus plan --run %s shows all of it)", s.Run)
 }
 
-// count says how many tasks.
+// count formats a number of tasks.
 func count(n int) string {
 	if n == 1 {
 		return "1 task"
@@ -96,8 +95,8 @@ func count(n int) string {
 	return fmt.Sprintf("%d tasks", n)
 }
 
-// amend replaces the plan that waits for consent by what a person made of it, and
-// approves that where the person says yes to it.
+// amend replaces the plan that waits for approval by a person's version, and approves it if
+// the person does.
 func amend(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	q := s.PlanQuestion()
 	switch {

@@ -12,17 +12,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// broken is how many attempts in a row the machinery may fail.
+// broken is the number of attempts in a row that Nexus or the machine may fail.
 const broken = 3
 
-// decideAfterAttempt decides what follows from how a task's last attempt stands.
+// decideAfterAttempt decides the next step after a task's last attempt.
 func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fact {
 	a := t.Current()
 	if a == nil || t.Status.Ended() || t.Status == nexus.Boarding {
 		return nil
 	}
 	if len(t.Attempts) <= t.Mercy {
-		return nil // a person gave it another chance: begin starts it
+		return nil // a person retried it: begin starts it
 	}
 	switch a.Stage {
 	case state.Working:
@@ -34,7 +34,7 @@ func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fa
 	switch {
 	case a.Outcome == nexus.Accepted && a.Refusals >= max(1, s.Limits.LandTries):
 		return fail(t, fmt.Sprintf("landing failed %d times: %s", a.Refusals, a.Why))
-	case a.Outcome == nexus.Accepted && len(t.Refused) > 0: // as a journal says that an earlier version wrote
+	case a.Outcome == nexus.Accepted && len(t.Refused) > 0: // in a journal of an earlier version
 		return park(t, "no verifier has approved it since")
 	case a.Outcome == nexus.Accepted:
 		if fs, held := review(s, t, a, now); held {
@@ -59,15 +59,17 @@ func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fa
 	case nexus.Unverified, nexus.Inapplicable:
 		return park(t, a.Why)
 	case nexus.GaveUp:
-		switch r := t.Replan; { // a stronger model would be asked for the same
+		switch r := t.Replan; { // a stronger model would receive the same request
 		case r != nil && len(r.Blockers) > 0:
 			return park(t, replanReason(*r))
 		case r != nil:
 			return splitTask(s, t, nexus.SplitSought{Why: replanReason(*r), Rescope: true})
-		case a.Category == nexus.PersonNeeded: // nor has it what only a person can give
+		case a.Category == nexus.PersonNeeded: // a stronger model cannot provide it either
 			return park(t, a.Why)
 		}
-		if repair.NextStrategy(t) != a.Strategy { // a tester who cannot do without code is no worse than one who touched it
+		// a tester that cannot write tests without touching code counts like one that touched
+		// it
+		if repair.NextStrategy(t) != a.Strategy {
 			return retryOrEscalate(s, t, a)
 		}
 		return escalate(s, t, a, park)
@@ -76,15 +78,15 @@ func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fa
 	}
 }
 
-// applyReplan decides how a task continues that reached a threshold, and does what was
-// decided while its last attempt was under way. Over says that nothing else is to be
-// decided about it now.
+// applyReplan decides how a task continues that reached a threshold, and applies a decision
+// that was made during its last attempt. Over means that nothing else is to be decided about
+// it now.
 func applyReplan(s *state.State, t *state.Task, a *state.Attempt) (fs []nexus.Fact, over bool) {
 	if d := replan.DecideAfterEnd(s, t, a, isOutOfTime(s, t)); d != nil {
 		return facts(*d), true
 	}
 	if replan.Continues(t) && capReason(s, t) == "" {
-		return nil, true // startTasks starts it where it is
+		return nil, true // startTasks starts it at its place
 	}
 	d := replan.EndingDecision(t, a)
 	if d == nil || a.Outcome != nexus.Exhausted || isOutOfTime(s, t) {
@@ -104,7 +106,7 @@ func applyReplan(s *state.State, t *state.Task, a *state.Attempt) (fs []nexus.Fa
 	return nil, false
 }
 
-// resumeAttempt resumes an attempt that lost its worker or was handed back.
+// resumeAttempt resumes an attempt that lost its worker or was returned.
 func resumeAttempt(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	switch {
 	case t.OverCap != nil:
@@ -121,7 +123,7 @@ func resumeAttempt(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact
 	return facts(nexus.AttemptResumed{Attempt: a.ID, Base: a.Base, Tree: a.Start})
 }
 
-// capReason says which of a task's own caps is reached.
+// capReason returns which of a task's own caps is reached, or "".
 func capReason(s *state.State, t *state.Task) string {
 	switch l := s.Limits; {
 	case l.Rounds > 0 && t.CountedRounds() >= l.Rounds:
@@ -136,14 +138,14 @@ func capReason(s *state.State, t *state.Task) string {
 	return ""
 }
 
-// isOutOfTime reports whether the time of a task is over, and nothing else of it.
+// isOutOfTime reports whether the time of a task is used up, and no other cap.
 func isOutOfTime(s *state.State, t *state.Task) bool {
 	l := s.Limits
 	return l.TaskTime > 0 && t.CountedTime() >= l.TaskTime && (l.Rounds <= 0 || t.CountedRounds() < l.Rounds)
 }
 
-// retryOrEscalate tries afresh at the same tier while that may help, and a stronger
-// tier after that. It returns nothing when a fresh try is right: [startTasks]
+// retryOrEscalate starts a new attempt at the same tier while that may help, and then
+// escalates to a stronger tier. It returns nothing if a new attempt is right: [startTasks]
 // starts it.
 func retryOrEscalate(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	tries := t.AttemptsAt(t.Tier)
@@ -151,7 +153,8 @@ func retryOrEscalate(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fa
 		return park(t, fmt.Sprintf("the environment failed %d times: %s", broken, a.Why))
 	}
 	if a.Category == nexus.GreenfieldNoTests && repair.NextStrategy(t) == a.Strategy {
-		return escalate(s, t, a, park) // it was lite already: more of the same tier would write no test either
+		// it was lite already: more attempts at the same tier would write no test either
+		return escalate(s, t, a, park)
 	}
 	if why := futileRetryReason(s, t, a); why != "" {
 		a := *a
@@ -179,8 +182,8 @@ func allBroken(tries []*state.Attempt) bool {
 	return true
 }
 
-// repeats reports whether the last two tries ended with the same failure: a
-// third at this tier would not differ.
+// repeats reports whether the last two attempts ended with the same failure: a third at this
+// tier would not differ.
 func repeats(tries []*state.Attempt) bool {
 	if len(tries) < 2 {
 		return false
@@ -189,9 +192,8 @@ func repeats(tries []*state.Attempt) bool {
 	return last != "" && last == repair.LastSignature(tries[len(tries)-2])
 }
 
-// escalate moves the task to the next tier that may try it. At the top it
-// continues with less of a strategy; where there is no less it is split, or
-// left.
+// escalate moves the task to the next tier that may try it. At the top it continues with a
+// less strict strategy; if there is none it is split, or parked.
 func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state.Task, string) []nexus.Fact) []nexus.Fact {
 	why := cmp.Or(a.Why, string(a.Outcome))
 	if len(t.AttemptsAt(t.Tier)) == 0 {
@@ -210,10 +212,10 @@ func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state
 	return facts(nexus.TaskEscalated{Task: t.ID, From: t.Tier, To: to, Why: why})
 }
 
-// lower returns the strategy that a task continues with after the last tier.
-// It never takes a judge away that refused the work: where a verifier's refusal
-// stands the next strategy has a verifier too, and what only a person can judge
-// is left to a person.
+// lower returns the strategy with which a task continues after the last tier. It never
+// removes a judge that refused the work: while a verifier's refusal is valid, the next
+// strategy has a verifier too, and a judgement that only a person can make is left to a
+// person.
 func lower(t *state.Task, a *state.Attempt) (nexus.Strategy, bool) {
 	way := repair.NextStrategy(t)
 	if way != a.Strategy {
@@ -229,7 +231,7 @@ func isTierClosed(s *state.State, tier nexus.Tier) bool {
 	return capped && limit <= 0
 }
 
-// replanReason says for a person why an agent wants its task to be planned again.
+// replanReason returns, for people, why an agent wants its task to be planned again.
 func replanReason(f nexus.ReplanAsked) string {
 	text := "it needs a new plan: " + f.Reason
 	for _, b := range f.Blockers {
@@ -241,7 +243,7 @@ func replanReason(f nexus.ReplanAsked) string {
 	return text
 }
 
-// park leaves a task to a person's judgement.
+// park parks a task for a person's judgement.
 func park(t *state.Task, why string) []nexus.Fact {
 	if len(t.Refused) > 0 {
 		why = strings.TrimSuffix(why, ".") + refusals(t)
@@ -249,8 +251,8 @@ func park(t *state.Task, why string) []nexus.Fact {
 	return facts(nexus.TaskParked{Task: t.ID, Why: why})
 }
 
-// fail leaves a task whose end is mechanical. Where a verifier's refusal stands
-// it is for a person all the same.
+// fail ends a task for a mechanical reason. While a verifier's refusal is valid, it needs a
+// person anyway.
 func fail(t *state.Task, why string) []nexus.Fact {
 	if len(t.Refused) > 0 {
 		return park(t, why)
@@ -258,7 +260,7 @@ func fail(t *state.Task, why string) []nexus.Fact {
 	return facts(nexus.TaskParked{Task: t.ID, Why: why, Failed: true})
 }
 
-// refusals lists the refusals of a task that still stand, empty for none.
+// refusals lists the valid refusals of a task, or returns "".
 func refusals(t *state.Task) string {
 	var b strings.Builder
 	for i, r := range t.Refused {
@@ -274,7 +276,7 @@ func refusals(t *state.Task) string {
 	return b.String()
 }
 
-// shortenReason cuts a reason for a list of them. The journal has the whole of it.
+// shortenReason cuts a reason for a list. The journal contains all of it.
 func shortenReason(why string) string {
 	const most = 240
 	why = strings.Join(strings.Fields(why), " ")

@@ -8,13 +8,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// fixUnmetCriteria lets somebody find out why a criterion is not met on what landed, and
-// plans the tasks that fix it, before the run gives up on it. It returns
-// nothing where that is over, or of no use.
+// fixUnmetCriteria starts a search for the reasons why criteria are not met on the landed
+// tree, and plans the tasks that fix them, before the run ends without success. It returns
+// nothing if that is finished or useless.
 func fixUnmetCriteria(s *state.State) []nexus.Fact {
 	m := s.Mending
 	if s.IsDeliveryOnly() {
-		return nil // what landed is delivered as it is
+		return nil // the landed commits are delivered as they are
 	}
 	if fs := planFixes(s); fs != nil {
 		return fs
@@ -35,7 +35,7 @@ func fixUnmetCriteria(s *state.State) []nexus.Fact {
 	return facts(sought)
 }
 
-// planFixes plans a task for each fault that was found and is still there.
+// planFixes plans a task for each fault that was found and still exists.
 func planFixes(s *state.State) []nexus.Fact {
 	if !s.Fixes.Found {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// interviewing asks people about the goal until it is clear. While a question
-// waits nobody works, so the process that asked may be gone when it is answered.
+// interviewing asks people about the goal until it is clear. No worker runs while a question
+// waits, so the process that asked may be gone when it is answered.
 func interviewing(s *state.State, now time.Time) []nexus.Fact {
 	if isWorking(s.Planning) {
 		return nil
@@ -42,7 +42,7 @@ func interviewing(s *state.State, now time.Time) []nexus.Fact {
 	return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the interview is over"})
 }
 
-// withDeadline gives a question the time that people have for it.
+// withDeadline sets the deadline of a question.
 func withDeadline(s *state.State, q nexus.QuestionAsked, now time.Time) nexus.QuestionAsked {
 	switch {
 	case s.Alone:
@@ -53,8 +53,8 @@ func withDeadline(s *state.State, q nexus.QuestionAsked, now time.Time) nexus.Qu
 	return q
 }
 
-// waited asks a question once more where a person put it off, or where the
-// process that asked it is gone: the time to answer begins again.
+// waited asks a question again if a person postponed it, or if the process that asked it is
+// gone: the time to answer starts again.
 func waited(s *state.State, now time.Time) []nexus.Fact {
 	q := s.Question(s.Interview.Waits())
 	if q == nil || q.By != "" {
@@ -66,7 +66,8 @@ func waited(s *state.State, now time.Time) []nexus.Fact {
 	return nil
 }
 
-// isHoldAnswer leaves a question of the interview open: somebody continues another day.
+// isHoldAnswer reports whether an answer leaves an interview question open: the person
+// continues another day.
 func isHoldAnswer(s *state.State, q *state.Question, text string) bool {
 	return q.Attempt != "" && q.Attempt == s.Interview.Attempt && q.Trigger == humaninput.InterviewTrigger && clarify.ParseCommand(text) == clarify.Hold
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// laneClass is what tasks of one lane have in common.
+// laneClass is the class of tasks that can share a session.
 type laneClass struct {
 	kind     nexus.TaskKind
 	tier     nexus.Tier
@@ -18,8 +18,8 @@ type laneClass struct {
 	model    string
 }
 
-// lanes puts the first small task that could begin into a lane, with others like
-// it that one session can do after it. Nothing is formed where it would be alone.
+// lanes groups the first small task that could begin with similar tasks that the same session
+// can do after it. It forms no group for a single task.
 func lanes(s *state.State) []nexus.Fact {
 	if s.Limits.Batch < 2 || parallel(s) <= len(s.Active()) {
 		return nil
@@ -40,8 +40,8 @@ func lanes(s *state.State) []nexus.Fact {
 	return nil
 }
 
-// ForecastLanes returns the lanes that tasks would be put into, if each landed as it was
-// first done, and all that are ready did before the next begin.
+// ForecastLanes returns the groups of tasks that would share a session, if each task landed
+// at its first attempt, and all ready tasks did before the next begin.
 func ForecastLanes(tasks []nexus.Task, l nexus.Limits, r nexus.Routing) []nexus.LaneFormed {
 	if l.Batch < 2 {
 		return nil
@@ -60,11 +60,11 @@ func ForecastLanes(tasks []nexus.Task, l nexus.Limits, r nexus.Routing) []nexus.
 		ok = ok && fold(nexus.TaskPlanned{Task: t})
 	}
 	if !ok || !fold(nexus.PlanApproved{}) {
-		return nil // it is no plan that could be carried out
+		return nil // the plan cannot be carried out
 	}
 	fold(routes(s)...)
 	for range tasks {
-		for f := lanes(s); f != nil && fold(f...); f = lanes(s) { // each takes tasks away from the next
+		for f := lanes(s); f != nil && fold(f...); f = lanes(s) { // each group takes tasks from the next
 		}
 		for _, t := range slices.Clone(candidates(s)) {
 			t.Status = nexus.Landed
@@ -73,8 +73,8 @@ func ForecastLanes(tasks []nexus.Task, l nexus.Limits, r nexus.Routing) []nexus.
 	return s.Lanes
 }
 
-// laneTasks returns the tasks that one session does, t first: those that are like
-// it, wait for nothing but each other, and change nothing that others work on.
+// laneTasks returns the tasks for one session, t first: those that are similar, wait for
+// nothing but each other, and change nothing that others work on.
 func laneTasks(s *state.State, t *state.Task, of laneClass, flying []nexus.TaskID) []nexus.TaskID {
 	all := []nexus.TaskID{t.ID}
 	for more := true; more; {
@@ -92,8 +92,7 @@ func laneTasks(s *state.State, t *state.Task, of laneClass, flying []nexus.TaskI
 	return all
 }
 
-// waitsOnlyFor reports whether a task waits for nothing but some others, which would
-// land before it.
+// waitsOnlyFor reports whether a task waits only for some others, which would land before it.
 func waitsOnlyFor(s *state.State, t *state.Task, others []nexus.TaskID) bool {
 	for _, id := range t.After() {
 		if n := s.Task(id); !slices.Contains(others, id) && (n == nil || n.Status != nexus.Landed) {
@@ -103,8 +102,8 @@ func waitsOnlyFor(s *state.State, t *state.Task, others []nexus.TaskID) bool {
 	return true
 }
 
-// classOf returns what a task would share a session for, false for one that is
-// not small, that was begun, or in which agents keep apart.
+// classOf returns the class of a task for a shared session, or false for one that is not
+// small, has begun, or whose strategy separates agents.
 func classOf(s *state.State, t *state.Task) (laneClass, bool) {
 	c := laneClass{kind: cmp.Or(t.Kind, nexus.CodeTask), tier: t.Tier, strategy: repair.NextStrategy(t), model: t.Model}
 	hard := t.Complexity
@@ -117,8 +116,8 @@ func classOf(s *state.State, t *state.Task) (laneClass, bool) {
 	return c, !laned && !begun && hard == nexus.Simple && after && c.kind != nexus.TestTask
 }
 
-// waitsInLane reports whether a task's turn in its lane has not come: one before it is
-// under way, or could begin.
+// waitsInLane reports whether a task in a group must still wait: one before it is in
+// progress, or could begin.
 func waitsInLane(s *state.State, t *state.Task) bool {
 	lane, _ := s.LaneOf(t.ID)
 	if t.LeftLane() {
@@ -136,9 +135,9 @@ func waitsInLane(s *state.State, t *state.Task) bool {
 	return false
 }
 
-// continues returns the session that the coder of a task's first attempt goes on
-// in: that of the last task before it in its lane that landed as it was first
-// done. It is empty where there is none, and where that became long.
+// continues returns the session that the coder of a task's first attempt continues: that of
+// the last task before it in the group that landed at its first attempt. It is empty if there
+// is none, or if that session became too long.
 func continues(s *state.State, t *state.Task) nexus.SessionID {
 	lane, _ := s.LaneOf(t.ID)
 	if len(t.Attempts) > 0 {

@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// futileRetryReason says why another try at the tier of an attempt is not worth what it costs,
-// as earlier runs showed; empty where it may be, or where no tier follows. Now and
-// then it is tried all the same, to see whether that is still so.
+// futileRetryReason returns why another attempt at the same tier is not worth its cost,
+// according to earlier runs, or "" if it may be, or if there is no next tier. At intervals it
+// is tried anyway, to check whether the lesson is still right.
 func futileRetryReason(s *state.State, t *state.Task, a *state.Attempt) string {
 	l := s.Goal.Routing.Lessons
 	if l == nil || a.Tier != t.Tier || !retriable(a) || !follows(s, t.Tier) {
@@ -43,8 +43,7 @@ func futileRetryReason(s *state.State, t *state.Task, a *state.Attempt) string {
 	return x.Why
 }
 
-// retriable reports whether an attempt failed in a way that says something of its
-// tier.
+// retriable reports whether an attempt failed in a way that is evidence about its tier.
 func retriable(a *state.Attempt) bool {
 	if a.Broken || a.Category.NeedsPerson() {
 		return false
@@ -52,7 +51,7 @@ func retriable(a *state.Attempt) bool {
 	return a.Outcome == nexus.GaveUp || a.Outcome == nexus.Exhausted || a.Outcome == nexus.NoProgress
 }
 
-// ended returns what another attempt follows on, as history has it.
+// ended returns the situation after an attempt, in the form of package history.
 func ended(a *state.Attempt) string {
 	gate, _, _ := strings.Cut(repair.LastSignature(a), ":")
 	return cmp.Or(gate, string(a.Outcome))
@@ -68,8 +67,8 @@ func follows(s *state.State, tier nexus.Tier) bool {
 	return false
 }
 
-// overlapsByHistory reports whether a task touches a file of another one as earlier tasks like
-// the two did, although neither declares the other's.
+// overlapsByHistory reports whether a task probably touches a file of another one, as similar
+// earlier tasks did, although neither declares the other's.
 func overlapsByHistory(s *state.State, a, b *state.Task) bool {
 	l := s.Goal.Routing.Lessons
 	if l == nil || len(l.Touched) == 0 || b == nil || a == b {
@@ -79,7 +78,7 @@ func overlapsByHistory(s *state.State, a, b *state.Task) bool {
 	return graph.Overlap(x, b.Files) || graph.Overlap(y, a.Files) || graph.Overlap(x, y)
 }
 
-// touches returns the files that a task touches and does not declare.
+// touches returns the files that a task probably touches without declaring them.
 func touches(l *nexus.Lessons, t *state.Task) []string {
 	var all []string
 	for _, f := range lessons.FilesBeside(l.Touched, t.Files) {

@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// settleHold pauses one task, or lets it continue.
+// settleHold pauses or resumes one task.
 func settleHold(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	t := s.Task(r.Task)
 	switch {
@@ -32,8 +32,8 @@ func settleHold(s *state.State, r state.Request, no func(string, ...any) []nexus
 	return yes(nexus.TaskPaused{Task: t.ID, By: person(r)})
 }
 
-// interrupt cuts off what the agent of a task does. What the person says is delivered
-// before its next turn.
+// interrupt interrupts the agent of a task. The person's text is delivered before its next
+// turn.
 func interrupt(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	t := s.Task(r.Task)
 	if t == nil {
@@ -45,8 +45,8 @@ func interrupt(s *state.State, r state.Request, no func(string, ...any) []nexus.
 	return yes(nexus.AttemptInterrupted{Attempt: t.Current().ID, By: person(r)})
 }
 
-// withheld names the tasks that people paused, for who wants the run to continue; empty
-// where there are none.
+// withheld names the tasks that people paused, for a person who wants the run to continue, or
+// returns "".
 func withheld(s *state.State) string {
 	var names []string
 	for _, t := range s.Tasks {

@@ -8,11 +8,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// usualQuota is the percent of a window at which no session begins.
+// usualQuota is the default percentage of a quota window from which no session begins.
 const usualQuota = 95
 
-// quota holds accounts of which a window is nearly used up, and takes up those
-// whose window started anew.
+// quota holds accounts with a nearly used-up window, and releases those whose window started
+// again.
 func quota(s *state.State, now time.Time) []nexus.Fact {
 	for _, p := range s.Parked {
 		if !now.Before(p.Until) {
@@ -32,7 +32,7 @@ func quota(s *state.State, now time.Time) []nexus.Fact {
 	return nil
 }
 
-// OtherModelReason says why a call is made with another model or agent.
+// OtherModelReason returns why a call is made with another model or agent.
 func OtherModelReason(s *state.State, r nexus.BudgetReserved) string {
 	account := state.AccountOf(r.Model)
 	if p, held := s.HeldFor(r.Model); held {

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// settleRequest grants a request, or says why not.
+// settleRequest carries out a request, or refuses it with a reason.
 func settleRequest(s *state.State, r state.Request) []nexus.Fact {
 	no := func(format string, args ...any) []nexus.Fact {
 		return facts(nexus.RequestSettled{Seq: r.Seq, Why: fmt.Sprintf(format, args...)})
@@ -31,7 +31,7 @@ func settleRequest(s *state.State, r state.Request) []nexus.Fact {
 		return answer(s, r, no, yes)
 	case nexus.VerbApprove, nexus.VerbReject:
 		if _, ok := accept.FindCriterion(s, r.ID); ok {
-			return yes() // that it was asked for is all there is to it
+			return yes() // the request itself is the whole effect
 		}
 		return no("nothing waits for approval")
 	case nexus.VerbRevise:
@@ -65,7 +65,7 @@ func settleRequest(s *state.State, r state.Request) []nexus.Fact {
 	return no("unknown request %q", r.Verb)
 }
 
-// settleRun pauses the run, lets it continue, or ends it.
+// settleRun pauses, resumes or ends the run.
 func settleRun(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	switch {
 	case r.Verb == nexus.VerbResume && s.Status != nexus.StatusPaused:
@@ -80,8 +80,8 @@ func settleRun(s *state.State, r state.Request, no func(string, ...any) []nexus.
 	return yes(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + person(r)})
 }
 
-// answer takes what a person says to an open question. The task that was left
-// for want of it continues.
+// answer applies a person's answer to an open question. A task that was parked without it
+// continues.
 func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	if r.Plan != nil {
 		return amend(s, r, no, yes)
@@ -109,7 +109,7 @@ func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fac
 	return yes(fs...)
 }
 
-// person returns who made a request.
+// person returns the author of a request.
 func person(r state.Request) string { return cmp.Or(r.By, "a person") }
 
 func ending(s *state.State) string {
@@ -153,8 +153,8 @@ func settleTask(
 	return yes(nexus.TaskRetried{Task: t.ID, By: by, Attempt: r.Attempt, Round: r.Round, Fresh: r.Fresh})
 }
 
-// RoundProblem says why the next attempt at a task cannot start from a round, from 1,
-// of an earlier one; empty where it can. The zero round is no wish.
+// RoundProblem returns why the next attempt at a task cannot start from a round, from 1, of
+// an earlier one, or "". Round 0 means that none is requested.
 func RoundProblem(s *state.State, t *state.Task, id nexus.AttemptID, round int) string {
 	if id == "" && round == 0 {
 		return ""

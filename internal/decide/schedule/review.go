@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// review keeps accepted work from landing: what people said about it is done first, and what
-// waits for a person is asked. Held says that it does not board the train now.
+// review decides whether accepted work must wait: people's comments are handled first, and
+// necessary approvals are requested. Held means that it does not join the landing queue now.
 func review(s *state.State, t *state.Task, a *state.Attempt, now time.Time) (fs []nexus.Fact, held bool) {
 	if f, ok := t.WorkToReturn(a); ok {
 		return facts(f), true
@@ -22,7 +22,7 @@ func review(s *state.State, t *state.Task, a *state.Attempt, now time.Time) (fs 
 		return facts(nexus.QuestionAnswered{ID: q.ID, Text: "yes", By: landingSettler(s, t, a)}), true
 	case why == "":
 		return nil, false
-	case q == nil || q.By != "": // it was answered before something else was said
+	case q == nil || q.By != "": // it was answered before the latest comment
 		return facts(askLanding(s, t, a, s.NextQuestion(), why, now)), true
 	case s.Alone && !q.Left:
 		return facts(nexus.QuestionLeft{ID: q.ID}), true
@@ -32,7 +32,7 @@ func review(s *state.State, t *state.Task, a *state.Attempt, now time.Time) (fs 
 	return nil, true
 }
 
-// landingSettler returns who settled the last of what kept a change from landing.
+// landingSettler returns the person who resolved the last obstacle to a landing.
 func landingSettler(s *state.State, t *state.Task, a *state.Attempt) string {
 	if by := s.LandingApprover(t, a); by != "" {
 		return by
@@ -66,7 +66,7 @@ func askLanding(s *state.State, t *state.Task, a *state.Attempt, id, why string,
 	}
 }
 
-// returnQueuedWork takes accepted work off the queue for the train that people said something about.
+// returnQueuedWork removes accepted work from the landing queue if people commented on it.
 func returnQueuedWork(s *state.State) []nexus.Fact {
 	for _, ticket := range s.Queue {
 		t, a := s.Task(ticket.Task), s.Attempt(ticket.Attempt)
@@ -77,7 +77,7 @@ func returnQueuedWork(s *state.State) []nexus.Fact {
 	return nil
 }
 
-// settleReview takes what a person says about a change.
+// settleReview carries out a person's review of a change.
 func settleReview(
 	s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact,
 ) []nexus.Fact {
@@ -94,7 +94,7 @@ func settleReview(
 	return yes()
 }
 
-// UnreviewableReason says why nothing can be said about a task's change; empty where it can.
+// UnreviewableReason returns why a task's change cannot be reviewed, or "".
 func UnreviewableReason(s *state.State, t *state.Task) string {
 	_, commit := t.Change()
 	switch {
@@ -110,7 +110,7 @@ func UnreviewableReason(s *state.State, t *state.Task) string {
 	return ""
 }
 
-// ReviewProblem says what of a batch cannot be meant; empty for nothing.
+// ReviewProblem returns why a batch of comments is invalid, or "".
 func ReviewProblem(t *state.Task, v *nexus.ChangeReview) string {
 	if v == nil || v.Empty() {
 		return "it says nothing"
@@ -147,8 +147,8 @@ func ReviewProblem(t *state.Task, v *nexus.ChangeReview) string {
 	return ""
 }
 
-// judgedLanding returns what follows from the answer to whether a change may land, beside
-// that; why it is no answer.
+// judgedLanding returns the further facts that follow from the answer whether a change may
+// land, or why it is not an answer.
 func judgedLanding(s *state.State, q *state.Question, r state.Request) (fs []nexus.Fact, why string) {
 	t := s.TaskOfLandingQuestion(q)
 	switch {

@@ -10,15 +10,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// unrouted reports whether it is still to be said where work on a task
-// begins.
+// unrouted reports whether the starting tier of a task is still to be decided.
 func unrouted(s *state.State, t *state.Task) bool {
 	return len(s.Goal.Routing.Order) > 0 && t.Route == nil && t.Untried()
 }
 
-// routes says where work on each task begins. Plugins and a model are asked once
-// for all tasks that need one to say it, and what they do not say in time is left
-// to the next strategy.
+// routes decides the starting tier of each task. Plugins and a model are asked once for all
+// tasks that need them. If they do not answer in time, the next strategy decides.
 func routes(s *state.State) []nexus.Fact {
 	var fs []nexus.Fact
 	var ask, waiting []nexus.TaskID
@@ -61,8 +59,8 @@ func routes(s *state.State) []nexus.Fact {
 	return nil
 }
 
-// judgeAgain continues with asking a model, unless that was cut off too often:
-// then the tasks are routed without it.
+// judgeAgain resumes the question to a model, unless that was interrupted too often: then the
+// tasks are routed without it.
 func judgeAgain(s *state.State, a *state.Attempt, waiting []nexus.TaskID) []nexus.Fact {
 	if tooOften(s, a) {
 		return facts(nexus.RoutesTold{Attempt: a.ID, Why: fmt.Sprintf("interrupted %d times: %s", a.Losses, a.Why)})
@@ -70,8 +68,8 @@ func judgeAgain(s *state.State, a *state.Attempt, waiting []nexus.TaskID) []nexu
 	return facts(nexus.RoutesSought{Attempt: a.ID, Tasks: waiting})
 }
 
-// nextOpenTier returns the tier, or the next one above it at which attempts may be
-// made; the tier itself when there is none.
+// nextOpenTier returns the tier, or the next one above it at which attempts may be made, or
+// the tier itself if there is none.
 func nextOpenTier(s *state.State, tier nexus.Tier) nexus.Tier {
 	for to, ok := tier, true; ok; to, ok = to.Next() {
 		if !isTierClosed(s, to) {

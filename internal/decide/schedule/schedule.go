@@ -1,9 +1,9 @@
-// Package schedule decides what a run does next: what to start, resume, land,
-// escalate, park, and when to pause and to end.
+// Package schedule decides the next steps of a run: starting, resuming, landing, escalating
+// and parking tasks, and pausing and ending the run.
 //
-// It looks at the state and the time and nothing else, and answers with facts
-// to be recorded before anything acts on them. So the same decisions are made
-// on a laptop, after a crash, and in a simulator.
+// It uses only the state and the time, and returns facts that must be recorded before they
+// are carried out. So the decisions are the same on a laptop, after a crash, and in a
+// simulator.
 package schedule
 
 import (
@@ -21,12 +21,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Next returns the next decisions, to be recorded together and folded before
-// it is asked again. None means that there is nothing to do until something
-// happens or [Wake] comes.
+// Next returns the next decisions, to be recorded together and folded before the next call.
+// None means that there is nothing to do until an event occurs or [Wake] is reached.
 func Next(s *state.State, now time.Time) []nexus.Fact { return withCheckpoint(s, decideNext(s, now)) }
 
-// decideNext returns what is decided, without the points that it is secured by.
+// decideNext returns the decisions without the checkpoints before them.
 func decideNext(s *state.State, now time.Time) []nexus.Fact {
 	switch {
 	case s.Status.Ended(), s.Status == "", s.Status == nexus.StatusIdle, s.Status == nexus.StatusRecovering:
@@ -75,7 +74,7 @@ func decideNext(s *state.State, now time.Time) []nexus.Fact {
 	}
 }
 
-// Wake returns when to decide again though nothing happened; zero for never.
+// Wake returns the time of the next decision if nothing happens, or zero for never.
 func Wake(s *state.State) time.Time {
 	var at time.Time
 	if s.Status.Ended() {
@@ -106,7 +105,7 @@ func Wake(s *state.State) time.Time {
 	return at
 }
 
-// deadlines applies what was to happen by now.
+// deadlines applies expired deadlines.
 func deadlines(s *state.State, now time.Time) []nexus.Fact {
 	for _, q := range s.Questions {
 		switch due := q.By == "" && !q.Left && !q.Deadline.IsZero() && !now.Before(q.Deadline); {
@@ -125,15 +124,14 @@ func deadlines(s *state.State, now time.Time) []nexus.Fact {
 	return nil
 }
 
-// timed reports whether the run's time may end it. People may take days over an
-// interview, whose sessions are bounded each.
+// timed reports whether the run's time limit applies. People may take days for an interview,
+// whose sessions have their own limits.
 func timed(s *state.State) bool {
 	return s.Drain == nil && s.Limits.RunTime > 0 && s.Goal.Goal.Mode != nexus.Interview
 }
 
-// askStartHooks asks the hooks whether work may start, before anything else is
-// decided. Who refuses ends the run, which can be resumed: then they are asked
-// again.
+// askStartHooks asks the hooks whether work may start, before any other decision. A refusal
+// ends the run, which can be resumed: then they are asked again.
 func askStartHooks(s *state.State) []nexus.Fact {
 	switch s.Start.Stage {
 	case state.StartUnasked:
@@ -145,7 +143,7 @@ func askStartHooks(s *state.State) []nexus.Fact {
 	}
 }
 
-// plan makes a plan, and lets it start once it is there and whoever has to agrees.
+// plan makes a plan, and starts it once it has the necessary approval.
 func plan(s *state.State, now time.Time) []nexus.Fact {
 	p := s.Planning
 	switch {
@@ -166,7 +164,7 @@ func plan(s *state.State, now time.Time) []nexus.Fact {
 	case s.Goal.Goal.Mode == nexus.Backlog:
 		return approve(s, "policy")
 	case p == nil:
-		return facts(planSought(s.Refusals() + 1)) // a run may begin with plans that were refused
+		return facts(planSought(s.Refusals() + 1)) // a run may begin with refused plans
 	case p.Stage == state.Waiting && tooOften(s, p):
 		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("planning was interrupted %d times", p.Losses)})
 	case p.Stage == state.Waiting:
@@ -231,7 +229,7 @@ func execute(s *state.State, now time.Time) []nexus.Fact {
 	return endRun(s)
 }
 
-// OverCap says which cap was reached, for people.
+// OverCap names the reached cap, for people.
 func OverCap(r nexus.BudgetRefused) string {
 	name := r.Cap + " budget"
 	if r.Of != "" {
@@ -243,7 +241,7 @@ func OverCap(r nexus.BudgetRefused) string {
 	return fmt.Sprintf("the %s of %s is used up: %s spent or reserved, the next call may cost %s", name, r.Limit, r.Spent, r.Asked)
 }
 
-// deliver takes what landed to where people find it.
+// deliver publishes the landed commits.
 func deliver(s *state.State) []nexus.Fact {
 	switch {
 	case s.Status == nexus.StatusReviewing && isWorking(s.Mending):
@@ -263,11 +261,10 @@ func deliver(s *state.State) []nexus.Fact {
 	return nil
 }
 
-// drain ends the run once nothing works any more. What landed is still
-// delivered.
+// drain ends the run once nothing is in progress. Landed commits are still delivered.
 func drain(s *state.State) []nexus.Fact {
 	if s.Status == nexus.StatusPaused {
-		return facts(nexus.RunResumed{}) // nobody may spend any more
+		return facts(nexus.RunResumed{}) // no worker may spend any more
 	}
 	if len(s.Active()) > 0 || s.CurrentLanding != nil && s.CurrentLanding.Merge.Stage == state.Working {
 		return nil
@@ -293,8 +290,7 @@ func drain(s *state.State) []nexus.Fact {
 	return facts(nexus.RunEnded{Status: s.Drain.To, Why: s.Drain.Why})
 }
 
-// landAtLimit lands what was accepted when a limit was reached: that work is
-// paid for.
+// landAtLimit lands work that was accepted before a limit was reached: that work is paid for.
 func landAtLimit(s *state.State) []nexus.Fact {
 	for _, t := range s.Tasks {
 		if a := t.Current(); a != nil && landsAtLimit(s, t, a) {
@@ -304,24 +300,24 @@ func landAtLimit(s *state.State) []nexus.Fact {
 	return landNext(s)
 }
 
-// landsAtLimit reports whether an attempt may still land once a limit is reached. The
-// work that a landing refused does not land, since nobody may repair it any more; what
-// was repaired and accepted again does.
+// landsAtLimit reports whether an attempt may still land once a limit is reached. Work that a
+// landing refused does not land, because it can no longer be repaired; work that was repaired
+// and accepted again does.
 func landsAtLimit(s *state.State, t *state.Task, a *state.Attempt) bool {
 	waits := !t.Status.Ended() && t.Status != nexus.Boarding && len(t.Attempts) > t.Mercy
 	return waits && landable(s, t, a) && !a.Unlanded && s.HoldReason(t, a) == ""
 }
 
-// landable reports whether an attempt was accepted, by the verifier too, and was not
-// refused at the landing too often.
+// landable reports whether an attempt was accepted, by the verifier too, and was not refused
+// at the landing too often.
 func landable(s *state.State, t *state.Task, a *state.Attempt) bool {
 	return a.Outcome == nexus.Accepted && a.Refusals < max(1, s.Limits.LandTries) && len(t.Refused) == 0
 }
 
 func isWorking(a *state.Attempt) bool { return a != nil && a.Stage == state.Working }
 
-// busy reports whether anything still works, waits for its turn, or is paused where
-// somebody is there who can let it continue.
+// busy reports whether anything is in progress, waits for its turn, or is paused while a
+// person is available to resume it.
 func busy(s *state.State) bool {
 	if s.Alone && s.OnlyPausedLeft() {
 		return waitsForPerson(s)
@@ -329,7 +325,8 @@ func busy(s *state.State) bool {
 	return s.HasWorkUnderway() || waitsForPerson(s) || s.WaitsForPausedTask()
 }
 
-// waitsForPerson reports whether somebody is to say what else is done in the run, and may do so yet.
+// waitsForPerson reports whether a person must decide about further work in the run, and
+// still can.
 func waitsForPerson(s *state.State) bool {
 	open := func(q *state.Question) bool { return q != nil && q.By == "" && !q.Left }
 	return open(s.OpenStepQuestion()) || s.HasOpenLandingQuestion() || slices.ContainsFunc(s.Additions, func(a *state.Addition) bool {
@@ -337,7 +334,7 @@ func waitsForPerson(s *state.State) bool {
 	})
 }
 
-// endRun says how the run ended.
+// endRun returns the fact that ends the run.
 func endRun(s *state.State) []nexus.Fact {
 	if s.Drain != nil {
 		return facts(nexus.RunEnded{Status: s.Drain.To, Why: s.Drain.Why})
@@ -374,8 +371,7 @@ func endRun(s *state.State) []nexus.Fact {
 	return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: summary(s, nil)})
 }
 
-// paused names the tasks that wait until a person lets them continue, and what else did
-// not land.
+// paused names the paused tasks, and other tasks that did not land.
 func paused(s *state.State) string {
 	text, of := "", map[nexus.TaskID]bool{}
 	for _, t := range s.Tasks {
@@ -387,7 +383,7 @@ func paused(s *state.State) string {
 	return text + summary(s, of)
 }
 
-// waiting names what the run waits for, and what else did not land.
+// waiting names the questions that the run waits for, and tasks that did not land.
 func waiting(s *state.State, asks []*state.Question) string {
 	text, of := "", map[nexus.TaskID]bool{}
 	for _, q := range asks {
@@ -403,7 +399,8 @@ func waiting(s *state.State, asks []*state.Question) string {
 	return text + summary(s, of)
 }
 
-// failedResultReason says why the last tree does not pass, and what was to fix it.
+// failedResultReason returns why the last tree does not pass, and the tasks that were to fix
+// it.
 func failedResultReason(s *state.State) string {
 	if tried := accept.FailedFixes(s); tried != "" {
 		return s.Result.Verdict.Why + "; " + tried
@@ -418,8 +415,8 @@ func published(s *state.State) string {
 	return cmp.Or(s.Published.Why, "no branch was made")
 }
 
-// summary counts what did not land and names it, with what keeps it; but for
-// some tasks, of which that was said.
+// summary counts and names the tasks that did not land, with reasons, except for the given
+// tasks.
 func summary(s *state.State, but map[nexus.TaskID]bool) string {
 	c := s.Counts()
 	text := fmt.Sprintf("%d of %d tasks landed", c[nexus.Landed], len(s.Tasks)-c[nexus.Split])
@@ -441,7 +438,7 @@ func summary(s *state.State, but map[nexus.TaskID]bool) string {
 	return text + rejectedAdditions(s)
 }
 
-// rejectedAdditions says what was added and came to nothing; empty for nothing.
+// rejectedAdditions lists the additions that failed, or returns "".
 func rejectedAdditions(s *state.State) string {
 	text := ""
 	for _, a := range s.Additions {

@@ -7,10 +7,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// firstSpec is whose sessions write a spec.
+// firstSpec is the attempt whose sessions write a spec.
 const firstSpec nexus.AttemptID = "spec.1"
 
-// specifying has a spec written, and nothing else.
+// specifying starts the writing of a spec, and nothing else.
 func specifying(s *state.State) []nexus.Fact {
 	p := s.Planning
 	switch {

@@ -8,17 +8,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// splitTask lets somebody split a task that would be left otherwise, once, and
-// leaves it where that was in vain. See decision 27.
+// splitTask starts, once, the split of a task that would be parked otherwise, and parks it if
+// the split failed. See decision 27.
 func splitTask(s *state.State, t *state.Task, sought nexus.SplitSought) []nexus.Fact {
 	leave := facts(nexus.TaskParked{Task: t.ID, Why: sought.Why, Failed: sought.Failed})
 	e := s.Splits.ForTask(t.ID)
 	switch {
-	case len(t.Refused) > 0 && (e == nil || !e.Open()): // parts would land without the verifier's consent
+	case len(t.Refused) > 0 && (e == nil || !e.Open()): // parts would land without the verifier's approval
 		return park(t, sought.Why)
-	case len(t.BlockingComments()) > 0 && (e == nil || !e.Open()): // parts would land without what a person wants done
+	case len(t.BlockingComments()) > 0 && (e == nil || !e.Open()):
+		// parts would land without a person's requested changes
 		return leave
-	case s.Limits.Parts == 0, t.Depth >= s.Limits.Depth, s.Fixes.FaultOfTask(t.ID) != nil: // mending has bounds of its own
+	case s.Limits.Parts == 0, t.Depth >= s.Limits.Depth, s.Fixes.FaultOfTask(t.ID) != nil:
+		// fixes have their own limits
 		return leave
 	case e == nil:
 		sought.Attempt, sought.Task = nexus.AttemptID(fmt.Sprintf("split.%d", s.Splits.Sought+1)), t.ID
@@ -40,12 +42,12 @@ func splitTask(s *state.State, t *state.Task, sought nexus.SplitSought) []nexus.
 	}
 }
 
-// unsplit leaves a task that nobody could split.
+// unsplit parks a task that could not be split.
 func unsplit(t *state.Task, sought nexus.SplitSought, why string) []nexus.Fact {
 	return facts(nexus.TaskParked{Task: t.ID, Why: sought.Why + "; it was not split: " + why, Failed: sought.Failed})
 }
 
-// isSplitting reports whether somebody splits a task now.
+// isSplitting reports whether a split is in progress.
 func isSplitting(s *state.State) bool {
 	for _, e := range s.Splits.All {
 		if s.Splitting(e.Task) {

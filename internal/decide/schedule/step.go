@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// step starts the next task of a run that works task by task, once a person let it begin.
-// A task that has begun continues without a question. While something else works, nothing
-// begins, and a question that nobody answers does not end the run.
+// step starts the next task of a run that works task by task, after a person's approval. A
+// task that has begun continues without a question. While other work is in progress, nothing
+// begins, and an unanswered question does not end the run.
 func step(s *state.State, now time.Time) []nexus.Fact {
 	if s.HasWorkUnderway() || busy(s) && s.OpenStepQuestion() == nil {
 		return nil
@@ -42,8 +42,8 @@ func step(s *state.State, now time.Time) []nexus.Fact {
 	return nil
 }
 
-// stepOrder orders tasks that can start: those that have begun, the one that people are asked
-// about, and the others.
+// stepOrder orders tasks that can start: first those that have begun, then the one of the
+// open question, then the others.
 func stepOrder(s *state.State, t *state.Task) int {
 	switch {
 	case !t.Began.IsZero():
@@ -65,7 +65,7 @@ func askStep(s *state.State, t *state.Task, id string, now time.Time) nexus.Ques
 	}
 }
 
-// questionDeadline returns when nobody waits any more for an answer to a question of the run itself.
+// questionDeadline returns the deadline of a question of the run itself.
 func questionDeadline(s *state.State, now time.Time) time.Time {
 	switch {
 	case s.Alone:
@@ -77,7 +77,8 @@ func questionDeadline(s *state.State, now time.Time) time.Time {
 	}
 }
 
-// stepAnswerFacts returns what follows from the answer to whether a task may begin, beside that.
+// stepAnswerFacts returns the further facts that follow from the answer whether a task may
+// begin.
 func stepAnswerFacts(s *state.State, q *state.Question, r state.Request) []nexus.Fact {
 	t, said := s.StepTask(q), nexus.ReadStep(r.Text)
 	switch {

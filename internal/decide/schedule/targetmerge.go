@@ -7,11 +7,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// maxHome is how often what landed is merged onto a target that moves again
-// and again while the merged tree is judged.
+// maxHome is the maximum number of merges onto a target that keeps moving while the merged
+// tree is judged.
 const maxHome = 20
 
-// mergeOntoTarget merges what landed onto a target that moved, or says why not.
+// mergeOntoTarget merges the landed commits onto a target that moved, or records why not.
 func mergeOntoTarget(s *state.State) []nexus.Fact {
 	onto, w := s.TargetMerge.Moved.Commit, s.TargetMerge.Work
 	refuse := func(why string) []nexus.Fact { return facts(nexus.LandingRefused{Onto: onto, Why: why}) }

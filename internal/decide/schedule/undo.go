@@ -9,7 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// undo lets what tasks landed be reverted, the last to land first, or says what stands on it.
+// undo starts the revert of landed tasks, the last to land first, or refuses it if other
+// landings depend on them.
 func undo(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	if !s.IsDeliveryOnly() || s.Status != nexus.StatusReviewing {
 		return no("the run is %s: stop it first", s.Status)
@@ -20,15 +21,15 @@ func undo(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact,
 	}
 	if s.Undo.Open() {
 		if slices.Equal(s.Undo.Asked.Tasks, tasks) {
-			return yes() // whoever asks twice, such as after a kill, has it once
+			return yes() // a repeated request, such as after a kill, has one effect
 		}
 		return no("%s is being undone: ask again when that has ended", nexus.Join(s.Undo.Asked.Tasks))
 	}
 	return yes(nexus.UndoSought{Attempt: nexus.AttemptID(fmt.Sprintf("undo.%d", s.Undo.Tries+1)), Tasks: tasks, Onto: s.Tip, By: person(r)})
 }
 
-// Revertible returns the tasks with these names in the order in which what they landed is reverted,
-// all that landed where there are no names, or says why it cannot be.
+// Revertible returns the tasks with these names in the order of their revert, or all landed
+// tasks if there are no names. If they cannot be reverted, it returns the reason.
 func Revertible(s *state.State, names []string) (tasks []nexus.TaskID, why string) {
 	for _, name := range names {
 		t := s.Task(nexus.TaskID(name))
@@ -64,12 +65,12 @@ func words(ids []nexus.TaskID) []string {
 	return all
 }
 
-// DependentLandings returns the tasks that landed and need one of those that are to be reverted,
-// themselves or by others that landed, and are not among them.
+// DependentLandings returns the landed tasks that need one of the given tasks, directly or
+// through other landed tasks, and are not among them.
 func DependentLandings(s *state.State, tasks []nexus.TaskID) []nexus.TaskID {
 	var on []nexus.TaskID
 	gone := slices.Clone(tasks)
-	for _, l := range s.Landings { // what is needed landed before
+	for _, l := range s.Landings { // needed tasks landed earlier
 		t := s.Task(l.Task)
 		if slices.Contains(gone, t.ID) {
 			continue
@@ -81,7 +82,7 @@ func DependentLandings(s *state.State, tasks []nexus.TaskID) []nexus.TaskID {
 	return on
 }
 
-// resumeUndo takes up again who reverts what landed and lost its process, or says why not.
+// resumeUndo resumes a revert that lost its process, or refuses it with a reason.
 func resumeUndo(s *state.State) []nexus.Fact {
 	w, asked := s.Undo.Work, *s.Undo.Asked
 	refuse := func(why string) []nexus.Fact {

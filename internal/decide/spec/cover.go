@@ -10,11 +10,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// maxLooked is how many statements one second look can go through: what is said about more does not fit into
-// the 8192 tokens of a checker's answer.
+// maxLooked is the maximum number of statements in one coverage check: an answer about more
+// does not fit into the 8192 tokens of a checker's answer.
 const maxLooked = 80
 
-// NeedsCoverageCheck reports whether a plan for a goal is held against it.
+// NeedsCoverageCheck reports whether a plan for a goal is compared with it.
 func NeedsCoverageCheck(set nexus.SecondLook, statements []Statement) bool {
 	switch set {
 	case nexus.LookNever:
@@ -26,7 +26,7 @@ func NeedsCoverageCheck(set nexus.SecondLook, statements []Statement) bool {
 	}
 }
 
-// TooLong says why a goal says too much for a second look, nothing where it does not.
+// TooLong returns why a goal is too long for a coverage check, or "".
 func TooLong(statements []Statement) string {
 	if len(statements) <= maxLooked {
 		return ""
@@ -34,20 +34,20 @@ func TooLong(statements []Statement) string {
 	return fmt.Sprintf("the goal says %d things, a second look goes through at most %d", len(statements), maxLooked)
 }
 
-// CoverFinding is what somebody who looked at a plan says about one statement.
+// CoverFinding is a checker's result for one statement.
 type CoverFinding struct {
 	ID       string         `json:"id"`
 	Tasks    []nexus.TaskID `json:"tasks"`
 	Criteria []string       `json:"criteria"` // T1/AC-1
-	Missing  string         `json:"missing"`  // what the plan does not cover
-	There    string         `json:"there"`    // where the repository does it already
-	Asks     *bool          `json:"asks"`     // nothing is to be done for it: false
+	Missing  string         `json:"missing"`  // the part that the plan does not cover
+	There    string         `json:"there"`    // location in the repository that already does it
+	Asks     *bool          `json:"asks"`     // false: it asks for no work
 }
 
-// AssessCoverage says what covers each statement, by what somebody found who looked at the plan. What the plan itself
-// claims does not count. A statement that is served by no task of the plan is not covered, and one that nobody
-// said anything about leaves the whole unsure. What is there already is there in a file, for which has returns
-// true; nil: no file is known.
+// AssessCoverage returns the coverage of each statement, from a checker's findings. The
+// plan's own claims do not count. A statement that no task of the plan serves is not covered,
+// and one without a finding makes the whole result unsure. An existing implementation must be
+// in a file for which has returns true; nil: no file is known.
 func AssessCoverage(statements []Statement, tasks []nexus.Task, found []CoverFinding, has func(file string) bool) nexus.PlanCover {
 	c := nexus.PlanCover{State: nexus.CoverFull}
 	var silent []string
@@ -73,8 +73,8 @@ func AssessCoverage(statements []Statement, tasks []nexus.Task, found []CoverFin
 	return c
 }
 
-// merged returns all that was said about a statement. What one of several findings misses is missing, and
-// nothing is to be done only if all say so.
+// merged combines all findings about a statement. A part that is missing in one of them is
+// missing, and the statement asks for no work only if all agree.
 func merged(s Statement, found []CoverFinding) (all CoverFinding, said bool) {
 	var missing []string
 	asks := MayAskNothing(s.ID)
@@ -86,7 +86,7 @@ func merged(s Statement, found []CoverFinding) (all CoverFinding, said bool) {
 		all.Tasks, all.Criteria = append(all.Tasks, f.Tasks...), append(all.Criteria, f.Criteria...)
 		all.There = cmp.Or(all.There, Words(f.There))
 		if f.Asks != nil && !*f.Asks && MayAskNothing(s.ID) {
-			continue // what is missing of it is of no interest
+			continue // a missing part of it is irrelevant
 		}
 		asks = false
 		if m := Words(f.Missing); m != "" && !slices.Contains(missing, m) {
@@ -131,11 +131,11 @@ func weigh(s Statement, tasks []nexus.Task, f CoverFinding, has func(file string
 	return one
 }
 
-// MayAskNothing reports whether a statement may ask for nothing: a sentence of a goal may only explain. What a
-// spec has an id for is asked for.
+// MayAskNothing reports whether a statement may ask for no work: a sentence of a goal may
+// only explain. A statement with an id of a spec always asks for work.
 func MayAskNothing(id string) bool { return strings.HasPrefix(id, "S") }
 
-// Words returns what a text says, in one line: nothing where it only fills a blank.
+// Words returns a text in one line, or "" if it is only a placeholder.
 func Words(text string) string {
 	text = line(text)
 	switch strings.Trim(strings.ToLower(text), " .!-_\"'`()[]") {
@@ -146,7 +146,8 @@ func Words(text string) string {
 	}
 }
 
-// names reports whether a text names a file that is there, such as "sum.go:12" or "(see `a/sum.go`)".
+// names reports whether a text names an existing file, such as "sum.go:12" or "(see
+// `a/sum.go`)".
 func names(text string, has func(file string) bool) bool {
 	return has != nil && slices.ContainsFunc(strings.FieldsFunc(text, func(c rune) bool {
 		return unicode.IsSpace(c) || strings.ContainsRune(",;:()[]{}<>\"'`#", c)

@@ -7,16 +7,16 @@ import (
 	"unicode"
 )
 
-// What makes a goal large enough for a spec, and for one that criticizes itself.
+// Thresholds from which a goal needs a spec, and one that criticizes itself.
 const (
 	fewWords, fewStatements   = 40, 2
 	manyWords, manyStatements = 300, 10
-	bigTree                   = 1_000 // files of a repository that nobody has in mind
+	bigTree                   = 1_000 // files of a repository that is too large to remember
 	severalHard               = 2
 )
 
-// Assess says how deep a spec for a goal should go, and why: by how much the goal says, by what it is about, and
-// by how many files the repository has.
+// Assess returns the appropriate depth of a spec for a goal, with reasons: the length of the
+// goal, its subjects, and the number of files in the repository.
 func Assess(goal string, files int) (Depth, []string) {
 	said, words, hard := len(Statements(goal)), len(strings.Fields(goal)), hardWords(goal)
 	about := "the goal is about " + strings.Join(hard, ", ")
@@ -52,7 +52,7 @@ func count(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// hardWords returns what a goal is about that is hard to get right, or to take back.
+// hardWords returns subjects of a goal that are hard to get right or to undo.
 func hardWords(goal string) (all []string) {
 	words := strings.FieldsFunc(strings.ToLower(goal), func(c rune) bool { return !unicode.IsLetter(c) })
 	for _, h := range []struct {
@@ -76,7 +76,7 @@ func hardWords(goal string) (all []string) {
 	return all
 }
 
-// Name makes the name of a spec's file of a text: its first words.
+// Name derives the name of a spec's file from a text: its first words.
 func Name(text string) string {
 	var words []string
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool {

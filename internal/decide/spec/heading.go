@@ -2,7 +2,8 @@ package spec
 
 import "strings"
 
-// heading returns the level of a heading, 0 for a line that is none. Those below the third are text.
+// heading returns the level of a heading, or 0 for other lines. Headings below the third
+// level are text.
 func heading(line string) int {
 	n := len(line) - len(strings.TrimLeft(line, "#"))
 	if n == 0 || n > 3 || len(line) > n && line[n] != ' ' && line[n] != '\t' {
@@ -11,7 +12,7 @@ func heading(line string) int {
 	return n
 }
 
-// known returns the heading that a text is, however it is written.
+// known returns the known heading for a text, in any spelling.
 func known(text string) string {
 	for _, h := range headings() {
 		if bare(h) == bare(text) {

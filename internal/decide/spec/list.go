@@ -2,8 +2,9 @@ package spec
 
 import "strings"
 
-// ListItem reports whether a line is an item of a list whose first words say that it is a requirement (REQ), a
-// criterion (AC) or an assumption (A), and which. An item with a box to tick is a criterion, too.
+// ListItem reports whether a line is a list item whose first words mark it as a requirement
+// (REQ), a criterion (AC) or an assumption (A), and which. An item with a check box is a
+// criterion, too.
 func ListItem(line string) (kind string, ok bool) {
 	text := strings.TrimLeft(line, " \t")
 	mark := bullet().FindString(text)
@@ -24,8 +25,8 @@ func ListItem(line string) (kind string, ok bool) {
 	}
 }
 
-// Criteria reads a list of criteria that stands in another file, the first line of which has that number. Its lines
-// say nothing else.
+// Criteria parses a list of criteria from another file; first is the number of its first
+// line. All its lines must belong to the list.
 func Criteria(lines []string, first int) ([]Criterion, []int, []Problem) {
 	r := reader{seen: map[string]int{}, ids: map[string]int{}, section: criteriaTitle, line: first - 1, titled: true, begun: true}
 	for _, line := range lines {
@@ -40,7 +41,7 @@ func Criteria(lines []string, first int) ([]Criterion, []int, []Problem) {
 	return r.spec.Criteria, at, r.problems
 }
 
-// Nearest returns the word that somebody meant, empty where none is near.
+// Nearest returns the word that is closest to a mistyped one, or "" if none is close.
 func Nearest(word string, of []string) string { return nearest(word, of) }
 
 // Line returns a text in one line.

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// The headings of a spec, in the order in which they are written.
+// Headings of a spec, in the order in which they are written.
 const (
 	problemTitle    = "Problem"
 	requireTitle    = "Requirements"
@@ -28,8 +28,8 @@ func headings() []string {
 	return []string{problemTitle, requireTitle, criteriaTitle, assumptionTitle, answersTitle, notesTitle, outTitle, laterTitle, critiqueTitle}
 }
 
-// Markdown returns a spec as a text that people edit and [Read] reads. It holds all of the spec; the
-// requirements for later come behind those of the first version.
+// Markdown formats a spec as a text that people edit and [Read] parses. It contains all of
+// the spec; requirements for later versions come after those of the first version.
 func Markdown(s Spec) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n", strings.Join(strings.Fields(s.Title), " "))
@@ -131,7 +131,7 @@ func note(text string) string {
 	return entry("- ", text)
 }
 
-// entry writes an item of a list: its text, whose further lines are indented, and what is said about it.
+// entry formats a list item: its text, with further lines indented, and its attributes.
 func entry(head, text string, about ...string) string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
@@ -154,27 +154,28 @@ func entry(head, text string, about ...string) string {
 }
 
 var (
-	// special is a line of a text that would be read as a heading or a comment.
+	// special matches a line of a text that would be parsed as a heading or a comment.
 	special = pattern.Lazy(`^(\\*)(?:#{1,2}(?:[ \t]|$)|<!--)`)
-	// bullet begins an item of a list.
+	// bullet matches the start of a list item.
 	bullet = pattern.Lazy(`^(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)`)
-	// box is what people tick, which is no part of the text.
+	// box matches a check box, which is not part of the text.
 	box = pattern.Lazy(`^\\*\[[ xX]?\](?:[ \t]+|$)`)
-	// item is an item that has an id.
+	// item matches an item with an id.
 	item = pattern.Lazy("^(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\\[[ xX]?\\][ \t]+)?[*_`]*(?i:REQ|AC|A)-[A-Za-z0-9-]*[0-9]")
-	// inline is a check at the end of a criterion.
+	// inline matches a check at the end of a criterion.
 	inline = pattern.Lazy("(?s)^(.*?)(\\\\*)\\((?i:check):[ \\t]*`([^`\n]+)`[ \\t]*\\)$")
 )
 
-// aside reports whether a line of an item's text would be read as an item, or as something about one. It
-// may have backslashes in front that keep it from that.
+// aside reports whether a line of an item's text would be parsed as an item or an attribute.
+// Leading backslashes may prevent that.
 func aside(line string) bool {
 	line = strings.TrimLeft(strings.TrimLeft(line, " \t"), `\`)
 	_, _, ok := about(line)
 	return ok || item().MatchString(line)
 }
 
-// about reads "- name: value" below an item. A name that is nearly one of those known is one, too.
+// about parses "- name: value" below an item. A name that is close to a known one is
+// accepted.
 func about(line string) (name, text string, ok bool) {
 	m := bullet().FindString(line)
 	if m == "" {
@@ -185,11 +186,11 @@ func about(line string) (name, text string, ok bool) {
 	return name, strings.TrimSpace(text), ok && (slices.Contains(attributes(), name) || nearest(name, attributes()) != "")
 }
 
-// attributes are what is said below an item.
+// attributes returns the attributes of an item.
 func attributes() []string { return []string{"category", "area", "confidence", "quote", "check"} }
 
-// escape marks the lines of a text that would be read as something else. Where a block of code is open at
-// the end, its mark is no mark.
+// escape marks the lines of a text that would be parsed as something else. If a code block is
+// still open at the end, its mark does not count.
 func escape(text string) string {
 	lines := strings.Split(text, "\n")
 	open := ""
@@ -210,7 +211,7 @@ func escape(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// unescape takes one backslash from a line that escape marked.
+// unescape removes one backslash from a line that escape marked.
 func unescape(line string) string {
 	rest, ok := strings.CutPrefix(line, `\`)
 	if ok && (special().MatchString(rest) || fence("", strings.TrimLeft(rest, `\`)) != "") {
@@ -219,7 +220,7 @@ func unescape(line string) string {
 	return line
 }
 
-// fence returns the mark of the block of code that is open behind a line, empty where none is.
+// fence returns the mark of the code block that is open after a line, or "".
 func fence(open, line string) string {
 	text := strings.TrimLeft(line, " \t")
 	for _, mark := range []string{"```", "~~~"} {
@@ -234,7 +235,7 @@ func fence(open, line string) string {
 	return open
 }
 
-// keepCheck marks the end of a text that would be read as a check.
+// keepCheck marks the end of a text that would be parsed as a check.
 func keepCheck(text string) string {
 	if m := inline().FindStringSubmatchIndex(text); m != nil {
 		return text[:m[4]] + `\` + text[m[4]:]
@@ -242,7 +243,7 @@ func keepCheck(text string) string {
 	return text
 }
 
-// value writes a text in one line.
+// value formats a text in one line.
 func value(text string) string {
 	if strings.ContainsAny(text, "\n\r") || strings.TrimSpace(text) != text || strings.HasPrefix(text, `"`) {
 		return strconv.Quote(text)
@@ -250,7 +251,7 @@ func value(text string) string {
 	return text
 }
 
-// fenced writes a command that stands between backquotes between two more.
+// fenced adds backquotes around a command that already begins and ends with one.
 func fenced(s string) string {
 	if len(s) > 1 && strings.HasPrefix(s, "`") && strings.HasSuffix(s, "`") {
 		return "`" + s + "`"

@@ -13,16 +13,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Problem is one thing that is wrong with the text of a spec.
+// Problem is a mistake in the text of a spec.
 type Problem struct {
 	Line int    `json:"line"` // from 1
-	Text string `json:"text"` // what is wrong, and what to write instead
+	Text string `json:"text"` // the mistake, and the correct form
 }
 
 func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
 
-// Is reports whether a text is meant as a spec: its first line is a title, and it has a requirement with an id.
-// Whether it can be used is what [ReadIfValid] says.
+// Is reports whether a text is meant as a spec: its first line is a title, and it has a
+// requirement with an id. [ReadIfValid] checks whether it is valid.
 func Is(text string) bool {
 	first, found, comment := "", false, false
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\uFEFF"), "\n") {
@@ -42,7 +42,8 @@ func Is(text string) bool {
 	return found && (strings.HasPrefix(first, "# ") || comment)
 }
 
-// ReadIfValid returns the spec that a text is. A text that is none, or that has mistakes, is a goal in plain words.
+// ReadIfValid returns the spec in a text, or false for any other text and for a spec with
+// mistakes, which count as goals in plain words.
 func ReadIfValid(text string) (Spec, bool) {
 	if !Is(text) {
 		return Spec{}, false
@@ -51,8 +52,8 @@ func ReadIfValid(text string) (Spec, bool) {
 	return s, len(problems) == 0
 }
 
-// Read reads a spec that [Markdown] wrote and a person edited, or that a person wrote. With problems, the
-// spec is what could be read.
+// Read parses a spec that [Markdown] formatted and a person edited, or that a person wrote.
+// With problems, the spec contains the parts that could be parsed.
 func Read(text []byte) (Spec, []Problem) {
 	r := reader{seen: map[string]int{}, ids: map[string]int{}}
 	for line := range strings.SplitSeq(strings.TrimPrefix(string(text), "\uFEFF"), "\n") {
@@ -65,7 +66,7 @@ func Read(text []byte) (Spec, []Problem) {
 	return r.spec, r.problems
 }
 
-// entryText is an item of a list as it is read.
+// entryText is a list item while it is parsed.
 type entryText struct {
 	line  int
 	text  string
@@ -82,17 +83,17 @@ type reader struct {
 	problems []Problem
 	line     int
 	titled   bool
-	begun    bool           // a line that says something was read
-	section  string         // the heading that the lines belong to; empty before the first
-	seen     map[string]int // headings and the lines of them
-	ids      map[string]int // ids and the lines of them
-	refs     []ref          // what the criteria name
-	problem  []string       // lines of the problem
-	fence    string         // the block of code that is open
+	begun    bool           // a line with content was read
+	section  string         // heading of the present lines; empty before the first
+	seen     map[string]int // headings and their lines
+	ids      map[string]int // ids and their lines
+	refs     []ref          // references in the criteria
+	problem  []string       // lines of the problem section
+	fence    string         // opening mark of the open code block
 	opened   int            // its line
-	comment  int            // the line of the comment that is open; 0: none is
-	item     *entryText     // that is read
-	blank    bool           // the line before was empty
+	comment  int            // line of the open comment; 0: none
+	item     *entryText     // the item that is being read
+	blank    bool           // the previous line was empty
 }
 
 type ref struct {
@@ -106,16 +107,16 @@ func (r *reader) failAt(line int, format string, args ...any) {
 
 func (r *reader) fail(format string, args ...any) { r.failAt(r.line, format, args...) }
 
-// legible reports characters that nobody sees.
+// legible reports invisible characters.
 func (r *reader) legible(line string) {
 	if why := Illegible(line); why != "" {
 		r.fail("%s", why)
 	}
 }
 
-// Illegible says why a line of a file that people edit cannot be read as what it
-// looks like, and what to do: it is not UTF-8, or has characters that nobody sees.
-// It returns nothing where it can.
+// Illegible returns why a line of a file that people edit may differ from its appearance,
+// and the remedy: it is not UTF-8, or has invisible characters. It returns "" for
+// a good line.
 func Illegible(line string) string {
 	if !utf8.ValidString(line) {
 		return "it is not UTF-8; save the file as UTF-8"
@@ -160,7 +161,7 @@ func (r *reader) read(line string) {
 	}
 }
 
-// uncomment reads what stands behind the end of a comment.
+// uncomment parses the text after the end of a comment.
 func (r *reader) uncomment(line string) {
 	_, rest, closed := strings.Cut(line, "-->")
 	if !closed {
@@ -172,10 +173,10 @@ func (r *reader) uncomment(line string) {
 	}
 }
 
-// heading reads one of the headings.
+// heading parses one of the headings.
 func (r *reader) heading(level int, text string) {
 	switch {
-	case level == 3 && r.section != "": // it only groups what comes
+	case level == 3 && r.section != "": // it only groups the following items
 		r.flush()
 		return
 	case level == 1 && !r.titled:
@@ -217,7 +218,7 @@ func (r *reader) title(text string) {
 	r.titled, r.begun = true, true
 }
 
-// before reads what stands before the first heading.
+// before parses the text before the first heading.
 func (r *reader) before(text string) {
 	name, v, ok := strings.Cut(strings.Trim(text, "*_"), ":")
 	switch depth := Depth(strings.ToLower(strings.Trim(v, " \t*_"))); {
@@ -233,7 +234,7 @@ func (r *reader) before(text string) {
 	r.begun = true
 }
 
-// entry reads a line of a list.
+// entry parses a line of a list.
 func (r *reader) entry(line string) {
 	text := strings.TrimLeft(line, " \t")
 	indent := strings.Count(line[:len(line)-len(text)], "\t")*4 + strings.Count(line[:len(line)-len(text)], " ")
@@ -254,7 +255,7 @@ func (r *reader) entry(line string) {
 	}
 }
 
-// further reads a line that belongs to the item above it.
+// further parses a line that belongs to the item above it.
 func (r *reader) further(line, text string) {
 	if name, v, ok := about(text); ok && prefix(r.section) != "" {
 		r.item.about = append(r.item.about, aboutLine{r.line, name, v})
@@ -270,7 +271,7 @@ func (r *reader) further(line, text string) {
 	r.item.text += "\n" + inner
 }
 
-// flush reads the item that ends.
+// flush parses the completed item.
 func (r *reader) flush() {
 	i := r.item
 	r.item = nil
@@ -302,7 +303,7 @@ func (r *reader) flush() {
 	}
 }
 
-// prefix is how the ids of a section begin; empty where its items have none.
+// prefix returns the prefix of a section's ids, or "" if its items have none.
 func prefix(section string) string {
 	switch section {
 	case requireTitle, laterTitle:
@@ -327,14 +328,14 @@ func one(section string) string {
 	}
 }
 
-// The start of an item: its id, what stands behind it in brackets, and its text.
+// Patterns of the start of an item: its id, the text in brackets after it, and its text.
 var (
 	start = pattern.Lazy("(?s)^[_`]*((?i:REQ|AC|A)-(?:[A-Za-z]{2,4}-)?[0-9]{1,9})[_`]*[ \t]*" +
 		"(?:\\(([^()\n]*)\\)|\\[([^\\[\\]\n]*)\\])?[ \t]*:[ \t]*(.*)$")
 	nearly = pattern.Lazy("^[_`]*((?i:REQ|AC|A))[-_ ]*((?:[A-Za-z]{2,4}-)?[0-9]*)\\b")
 )
 
-// begin reads the id of an item. What is wrong with it is reported.
+// begin parses the id of an item, and reports problems with it.
 func (r *reader) begin(i entryText) (id, brackets, text string, ok bool) {
 	want := prefix(r.section)
 	t := i.text
@@ -366,7 +367,7 @@ func (r *reader) begin(i entryText) (id, brackets, text string, ok bool) {
 	return id, m[2] + m[3], text, true
 }
 
-// malformed says what is missing at the start of an item.
+// malformed reports the missing part at the start of an item.
 func (r *reader) malformed(line int, text string) {
 	want := prefix(r.section)
 	first, _, _ := strings.Cut(text, "\n")
@@ -381,7 +382,7 @@ func (r *reader) malformed(line int, text string) {
 	r.failAt(line, "%q has no id; write \"- %s: %s\"", sanitize.Cut(first, 60), r.free(want), sanitize.Cut(first, 60))
 }
 
-// free returns the lowest id that is higher than all that were read.
+// free returns the lowest id that is higher than all parsed ones.
 func (r *reader) free(prefix string) string {
 	n := 0
 	for id := range r.ids {
@@ -406,7 +407,7 @@ func home(prefix string) string {
 	}
 }
 
-// end reads what the last lines were, and checks the spec as a whole.
+// end parses the last lines, and checks the spec as a whole.
 func (r *reader) end() {
 	r.flush()
 	if r.fence != "" {
@@ -439,7 +440,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// instead names the requirements that there are.
+// instead names the existing requirements.
 func (r *reader) instead() string {
 	var ids []string
 	for _, q := range r.spec.Requirements[:min(len(r.spec.Requirements), 20)] {

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// requirement reads "REQ-1 (must): text" and what stands below it.
+// requirement parses "REQ-1 (must): text" and the lines below it.
 func (r *reader) requirement(i entryText) {
 	id, brackets, text, ok := r.begin(i)
 	if !ok {
@@ -32,7 +32,7 @@ func (r *reader) requirement(i entryText) {
 	r.spec.Requirements = append(r.spec.Requirements, q)
 }
 
-// bracket reads a word of what stands in brackets behind the id of a requirement.
+// bracket parses a word in the brackets after the id of a requirement.
 func (r *reader) bracket(q *nexus.Requirement, line int, word string) {
 	lower := strings.ReplaceAll(strings.ToLower(word), "_", "-")
 	switch lower {
@@ -63,7 +63,7 @@ func (r *reader) bracket(q *nexus.Requirement, line int, word string) {
 	}
 }
 
-// attribute reads a line about a requirement.
+// attribute parses a line about a requirement.
 func (r *reader) attribute(q *nexus.Requirement, a aboutLine) {
 	v, err := unquoteValue(a.value)
 	if err != nil {
@@ -99,7 +99,7 @@ func (r *reader) misspelled(a aboutLine) {
 	r.failAt(a.line, "%q is not known here; write %s", a.name, suggestion(a.name, attributes()))
 }
 
-// criterion reads "AC-1 (REQ-1, REQ-2): text (check: `command`)".
+// criterion parses "AC-1 (REQ-1, REQ-2): text (check: `command`)".
 func (r *reader) criterion(i entryText) {
 	id, brackets, text, ok := r.begin(i)
 	if !ok {
@@ -145,7 +145,7 @@ func (r *reader) criterion(i entryText) {
 	r.spec.Criteria = append(r.spec.Criteria, c)
 }
 
-// assumption reads "A-1 [locked]: text".
+// assumption parses "A-1 [locked]: text".
 func (r *reader) assumption(i entryText) {
 	id, brackets, text, ok := r.begin(i)
 	if !ok {
@@ -165,7 +165,7 @@ func (r *reader) assumption(i entryText) {
 	r.spec.Assumptions = append(r.spec.Assumptions, a)
 }
 
-// unquoteValue reads what value wrote, and what a person made of it.
+// unquoteValue parses the output of value, also after a person's edits.
 func unquoteValue(v string) (string, error) {
 	if !strings.HasPrefix(v, `"`) {
 		return v, nil
@@ -189,12 +189,12 @@ func words[S ~string](all []S) (out []string) {
 	return out
 }
 
-// suggestion says which word to write: the nearest, or all of them.
+// suggestion returns the nearest of the words, or all of them.
 func suggestion(word string, of []string) string {
 	return cmp.Or(nearest(word, of), "one of "+strings.Join(of, ", "))
 }
 
-// nearest returns the word that somebody meant, empty where none is near.
+// nearest returns the word that is closest to a mistyped one, or "" if none is close.
 func nearest(word string, of []string) string {
 	best, least := "", 3
 	for _, w := range of {
@@ -205,7 +205,7 @@ func nearest(word string, of []string) string {
 	return best
 }
 
-// distance is the number of letters to change, add or drop between two words.
+// distance returns the number of letters to change, add or drop between two words.
 func distance(a, b string) int {
 	if len(a) > 60 || len(b) > 60 {
 		return 60

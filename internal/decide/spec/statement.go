@@ -11,15 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// Statement is one thing that a goal says, which a plan covers or does not.
+// Statement is one statement of a goal, which a plan covers or not.
 type Statement struct {
 	ID   string `json:"id"` // REQ-1 or AC-1 of a spec; S1, S2, ... of any other goal
 	Text string `json:"text"`
 }
 
-// Statements returns what a goal says: of a spec the requirements and criteria of its first version, of any
-// other text its sentences and the items of its lists, also of a spec with mistakes, of which something would be
-// lost. A goal of one sentence has one.
+// Statements returns the statements of a goal: for a spec, the requirements and criteria of
+// its first version; for any other text, its sentences and list items. A spec with mistakes
+// counts as other text, because parts of it would be lost. A goal of one sentence has one
+// statement.
 func Statements(goal string) []Statement {
 	if s, ok := ReadIfValid(goal); ok {
 		return s.Statements()
@@ -31,7 +32,7 @@ func Statements(goal string) []Statement {
 	return all
 }
 
-// Statements returns the requirements of the first version, and the criteria of any of them.
+// Statements returns the requirements of the first version, and their criteria.
 func (s Spec) Statements() []Statement {
 	var all []Statement
 	for _, r := range s.FirstVersionRequirements() {
@@ -62,8 +63,8 @@ func (s Spec) now(c Criterion) bool {
 
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// sentences returns the sentences and items of a text. Blocks of code say nothing by themselves, and neither
-// do headings and the line that introduces a list, unless nothing else is said.
+// sentences returns the sentences and items of a text. Code blocks, headings and the line
+// that introduces a list are not statements, unless there is nothing else.
 func sentences(text string) []string {
 	var p paragraphs
 	open := ""
@@ -83,11 +84,11 @@ func sentences(text string) []string {
 	return p.said
 }
 
-// paragraphs gathers the lines of a text.
+// paragraphs collects the lines of a text.
 type paragraphs struct {
 	said  []string
 	aside []string // headings, and lines that introduce a list
-	lines []string // of the paragraph or item that is read
+	lines []string // of the present paragraph or item
 	item  bool
 }
 
@@ -111,7 +112,7 @@ func (p *paragraphs) read(l string) {
 	}
 }
 
-// end ends what is read; a list may follow.
+// end finishes the present paragraph; a list may follow.
 func (p *paragraphs) end(list bool) {
 	text, item := line(strings.Join(p.lines, " ")), p.item
 	p.lines, p.item = nil, false
@@ -127,12 +128,12 @@ func (p *paragraphs) end(list bool) {
 }
 
 var (
-	// stop is where a sentence may end.
+	// stop matches a possible end of a sentence.
 	stop = pattern.Lazy("[.!?]+[)\"'\u201d\u2019]*[ \t]+")
-	// short is a word behind which a dot ends no sentence.
+	// short matches a word after which a dot ends no sentence.
 	short = pattern.Lazy(`(?i)(?:^|[\s("'])` +
 		`(?:e\.g|i\.e|cf|vs|approx|ca|incl|excl|resp|fig|figs|no|nr|vol|sec|mr|mrs|ms|dr|prof|st|inc|ltd|min|max|(?-i:[A-Z])|z\.b|d\.h|bzw)\.$`)
-	// often is one of these words that may also end a sentence.
+	// often matches one of these words that may also end a sentence.
 	often = pattern.Lazy(`(?i)(?:^|[\s("'])(?:no|min|max|inc|ltd|sec|st)\.$`)
 )
 
@@ -154,10 +155,10 @@ func split(text string) []string {
 	return all
 }
 
-// inCode reports whether a text ends inside of backquotes.
+// inCode reports whether a text ends inside backquotes.
 func inCode(text string) bool { return strings.Count(text, "`")%2 == 1 }
 
-// continues reports whether a sentence goes on behind what looks like its end.
+// continues reports whether a sentence continues after a possible end.
 func continues(mark, before, after string) bool {
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, "(\"'`"))
 	switch {
@@ -172,7 +173,7 @@ func continues(mark, before, after string) bool {
 	}
 }
 
-// Unshown says which requirements that must be met have no criterion.
+// Unshown names the requirements with priority must that have no criterion.
 func (s Spec) Unshown() (wrong []string) {
 	for _, r := range s.FirstVersionRequirements() {
 		shows := func(c Criterion) bool { return len(c.Of) == 0 || slices.Contains(c.Of, r.ID) }

@@ -2,8 +2,8 @@ package spec
 
 import "strings"
 
-// Title returns what a goal is called: the title of a spec, or the text of the heading
-// that it begins with. It is empty where the goal has neither.
+// Title returns the title of a spec, or the text of the heading at the start of another goal,
+// or "" if there is neither.
 func Title(goal string) string {
 	if s, ok := ReadIfValid(goal); ok {
 		return s.Title

@@ -8,25 +8,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Addition is something that somebody added to the run after its plan.
+// Addition is a request to add work to the run after its plan.
 type Addition struct {
-	Seq  int64      // of the request
-	Item string     // of the backlog; empty where it is none
-	Task nexus.Task // as it was asked for; its ID is empty
+	Seq  int64      // sequence number of the request
+	Item string     // id of the backlog item; empty if it is not one
+	Task nexus.Task // the task as requested; its ID is empty
 	By   string
 
-	Attempt  nexus.AttemptID // that makes tasks of it; empty where nobody has to, or did yet
-	Proposed []nexus.Task    // what came of that
-	Question string          // that asks whether those may be the run's; empty: nobody was asked
-	Tasks    []nexus.TaskID  // that the run got of it
-	Why      string          // why nothing comes of it
-	Back     bool            // somebody took it back
+	Attempt  nexus.AttemptID // attempt that makes tasks of it; empty if none is needed or none was made yet
+	Proposed []nexus.Task    // the tasks that the attempt proposed
+	Question string          // question that asks whether those may join the run; empty: not asked
+	Tasks    []nexus.TaskID  // tasks that joined the run
+	Why      string          // why it produced no tasks
+	Back     bool            // it was withdrawn
 }
 
-// IsDone reports whether the tasks of an addition are the run's, or nothing comes of it.
+// IsDone reports whether an addition's tasks joined the run, or it failed.
 func (a *Addition) IsDone() bool { return len(a.Tasks) > 0 || a.Why != "" }
 
-// add notes what a request adds.
+// add records the addition of a request.
 func (s *State) add(seq int64, r nexus.Request) {
 	if r.Verb != nexus.VerbAdd || r.Plan == nil || len(r.Plan.Tasks) == 0 {
 		return
@@ -34,7 +34,7 @@ func (s *State) add(seq int64, r nexus.Request) {
 	s.Additions = append(s.Additions, &Addition{Seq: seq, Item: r.Item, Task: r.Plan.Tasks[0], By: r.By})
 }
 
-// Addition returns what a request added, nil where it added nothing.
+// Addition returns the addition of a request, or nil if the request added nothing.
 func (s *State) Addition(seq int64) *Addition {
 	for _, a := range s.Additions {
 		if a.Seq == seq {
@@ -44,7 +44,7 @@ func (s *State) Addition(seq int64) *Addition {
 	return nil
 }
 
-// addedBy returns the addition whose tasks an attempt makes, nil for others.
+// addedBy returns the addition for which an attempt makes tasks, or nil.
 func (s *State) addedBy(id nexus.AttemptID) *Addition {
 	for _, a := range s.Additions {
 		if a.Attempt == id && id != "" {
@@ -54,8 +54,8 @@ func (s *State) addedBy(id nexus.AttemptID) *Addition {
 	return nil
 }
 
-// Item returns the last addition that is an item of the backlog, nil where it was
-// not added, or was turned down.
+// Item returns the last addition of a backlog item, or nil if it was not added or was
+// rejected.
 func (s *State) Item(id string) *Addition {
 	for _, a := range slices.Backward(s.Additions) {
 		if a.Item == id {
@@ -65,8 +65,7 @@ func (s *State) Item(id string) *Addition {
 	return nil
 }
 
-// TasksOfAddition returns the tasks of an addition; the parts of one that was split stand in
-// its place.
+// TasksOfAddition returns the tasks of an addition. The parts of a split task replace it.
 func (s *State) TasksOfAddition(a *Addition) []*Task {
 	var all []*Task
 	ids := slices.Clone(a.Tasks)
@@ -83,8 +82,8 @@ func (s *State) TasksOfAddition(a *Addition) []*Task {
 	return all
 }
 
-// ActiveItems returns the additions that are items of the backlog and worked on: tasks are
-// made of them, people are asked about those, or some of them have not ended.
+// ActiveItems returns the additions that are items of the backlog and in progress: tasks are
+// being made of them, people are asked about those tasks, or some of them have not ended.
 func (s *State) ActiveItems() []*Addition {
 	var all []*Addition
 	for _, a := range s.Additions {
@@ -96,7 +95,7 @@ func (s *State) ActiveItems() []*Addition {
 	return all
 }
 
-// applyAddition folds what becomes of an addition.
+// applyAddition applies facts about an addition.
 func (s *State) applyAddition(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.AdditionSought:
@@ -122,8 +121,8 @@ func (s *State) applyAddition(f nexus.Fact, at time.Time) {
 	}
 }
 
-// asksAddition keeps which question is about an addition, and what was said before it
-// was asked.
+// asksAddition records the question about an addition, and the answers given before it was
+// asked.
 func (s *State) asksAddition(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.QuestionAsked:
@@ -138,7 +137,7 @@ func (s *State) asksAddition(f nexus.Fact) {
 	}
 }
 
-// IsAddingTasks reports whether somebody makes tasks of an addition now.
+// IsAddingTasks reports whether an attempt is making tasks of an addition.
 func (s *State) IsAddingTasks() bool {
 	return slices.ContainsFunc(s.Additions, func(a *Addition) bool {
 		return s.attempts[a.Attempt] != nil && s.attempts[a.Attempt].Stage == Working

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// next returns where a fact moves the run, and an error that names from, to
-// and event when it may not. A fact that moves nothing leaves the status.
+// next returns the status after a fact, and an error with from, to and event if the fact is
+// not allowed. A fact that changes no status returns the present one.
 func (s *State) next(f nexus.Fact) (nexus.RunStatus, error) {
 	kind, moves := nexus.Kind(f), false
 	if !changesRunStatus(f) {
@@ -49,7 +49,7 @@ func (s *State) next(f nexus.Fact) (nexus.RunStatus, error) {
 	return to, nil
 }
 
-// admit refuses a fact that cannot be true now.
+// admit returns an error for a fact that cannot happen in this state.
 func (s *State) admit(f nexus.Fact) error {
 	if _, err := s.next(f); err != nil {
 		return err
@@ -101,7 +101,8 @@ func (s *State) admit(f nexus.Fact) error {
 	return nil
 }
 
-// admitTask refuses what cannot be true of a task, or of tasks that share a session.
+// admitTask returns an error for a fact that cannot happen to a task, or to tasks that share
+// a session.
 func (s *State) admitTask(f nexus.Fact) error {
 	switch f := f.(type) {
 	case nexus.TaskPlanned:
@@ -127,10 +128,9 @@ func (s *State) admitTask(f nexus.Fact) error {
 	return nil
 }
 
-// CheckFacts returns why facts cannot become true one after the other, nil when
-// they can.
+// CheckFacts returns why facts cannot happen one after the other, or nil if they can.
 func (s *State) CheckFacts(facts ...nexus.Fact) error {
-	then := *s // its status moves along; what it points to is only read
+	then := *s // its status changes; shared values are only read
 	planned, anew := map[nexus.TaskID]bool{}, false
 	for _, f := range facts {
 		if err := then.admit(f); err != nil {
@@ -155,8 +155,8 @@ func (s *State) CheckFacts(facts ...nexus.Fact) error {
 	return nil
 }
 
-// admitLanding refuses a second landing of a task, and one on anything but
-// the branch's tip.
+// admitLanding refuses a second landing of a task, and a landing on a commit other than the
+// branch's tip.
 func (s *State) admitLanding(f nexus.TrainLanded) error {
 	switch {
 	case s.tasks[f.Task].Status == nexus.Landed:
@@ -169,8 +169,8 @@ func (s *State) admitLanding(f nexus.TrainLanded) error {
 	return nil
 }
 
-// admitSplit refuses parts of a task that nobody was to split, or that began
-// or ended since.
+// admitSplit refuses the parts of a task whose split was not requested, or that began or
+// ended since.
 func (s *State) admitSplit(f nexus.TaskSplit) error {
 	e, t := s.Splits.ForTask(f.Task), s.tasks[f.Task]
 	switch {
@@ -184,7 +184,8 @@ func (s *State) admitSplit(f nexus.TaskSplit) error {
 	return nil
 }
 
-// admitAddition refuses what is about no addition, or one of which something came before.
+// admitAddition refuses a fact about an unknown addition, or about one that has already
+// advanced.
 func (s *State) admitAddition(f nexus.Fact) error {
 	var a *Addition
 	switch f := f.(type) {
@@ -212,7 +213,7 @@ func (s *State) admitAddition(f nexus.Fact) error {
 	return nil
 }
 
-// taskOf returns the task that a fact is about and that must exist for it.
+// taskOf returns the task of a fact, which must exist.
 func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 	switch f := f.(type) {
 	case nexus.TaskParked:
@@ -262,7 +263,7 @@ func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 	}
 }
 
-// plannerOf returns the attempt of who asks about the goal, or splits a task, that a fact is about.
+// plannerOf returns the attempt of an interview, spec, split or addition that a fact is about.
 func plannerOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	switch f := f.(type) {
 	case nexus.InterviewHeard:
@@ -284,7 +285,7 @@ func plannerOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	}
 }
 
-// attemptOf returns the attempt that a fact is about and that must exist.
+// attemptOf returns the attempt of a fact, which must exist.
 func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	if id, ok := plannerOf(f); ok {
 		return id, true
@@ -338,7 +339,7 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	}
 }
 
-// attemptOfProof returns the attempt that a fact about what shows its work is about.
+// attemptOfProof returns the attempt of a fact about evidence for its work.
 func attemptOfProof(f nexus.Fact) (nexus.AttemptID, bool) {
 	switch f := f.(type) {
 	case nexus.TestsProved:
@@ -358,7 +359,7 @@ func attemptOfProof(f nexus.Fact) (nexus.AttemptID, bool) {
 	}
 }
 
-// attemptOfComment returns the attempt that a fact about people's comments is about.
+// attemptOfComment returns the attempt of a fact about people's comments.
 func attemptOfComment(f nexus.Fact) (nexus.AttemptID, bool) {
 	switch f := f.(type) {
 	case nexus.WorkReturned:
@@ -374,7 +375,7 @@ func attemptOfComment(f nexus.Fact) (nexus.AttemptID, bool) {
 	}
 }
 
-// checkLanded reports why tasks have not landed on the branch as it is.
+// checkLanded returns an error if tasks have not landed on the present branch.
 func (s *State) checkLanded(tasks []nexus.TaskID, tip string) error {
 	if tip != s.Tip || len(tasks) == 0 {
 		return fmt.Errorf("the tip is %.12s, not %.12s", s.Tip, tip)

@@ -2,20 +2,20 @@ package state
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// agent folds what is known of the conversation that another maker's agent has.
+// agent applies facts about the conversation of another maker's agent.
 func (a *Attempt) agent(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.AgentOpened:
 		if s := a.Session(f.Session); s != nil {
 			if f.ID != s.Opened.ID {
-				s.Closed = nexus.AgentEnded{} // its counts start again
+				s.Closed = nexus.AgentEnded{} // its counters start again
 			}
 			s.Opened = f
 		}
 	case nexus.AgentEnded:
 		if s := a.Session(f.Session); s != nil {
 			s.Closed, s.Pending = f, false
-			if f.Fault == "" { // one that prints text takes no turns
+			if f.Fault == "" { // an agent that prints text takes no turns
 				s.Unheard = 0
 			}
 		}
@@ -23,7 +23,7 @@ func (a *Attempt) agent(f nexus.Fact) {
 	}
 }
 
-// attemptOfAgentFact returns the attempt that a fact of another maker's agent is part of.
+// attemptOfAgentFact returns the attempt of a fact about another maker's agent.
 func attemptOfAgentFact(f nexus.Fact) nexus.AttemptID {
 	switch f := f.(type) {
 	case nexus.AgentOpened:

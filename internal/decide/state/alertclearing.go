@@ -9,8 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Active returns the alerts whose cause is not gone, in the order in which they
-// were raised.
+// Active returns the alerts whose cause still exists, in the order in which they were raised.
 func (b *Alerts) Active() []RaisedAlert {
 	var all []RaisedAlert
 	for _, r := range b.Raised {
@@ -21,12 +20,12 @@ func (b *Alerts) Active() []RaisedAlert {
 	return all
 }
 
-// ClearedText says in a line which alert is over, and why.
+// ClearedText returns one line that names the cleared alert and the reason.
 func ClearedText(f nexus.AlertCleared) string {
 	return AlertText(nexus.AlertRaised(f))
 }
 
-// clear notes that the cause of an alert is gone.
+// clear records that the cause of an alert is gone.
 func (b *Alerts) clear(f nexus.AlertCleared, at time.Time) {
 	for i := range b.Raised {
 		if r := &b.Raised[i]; r.Cleared.IsZero() && r.Kind == f.Kind && r.Of == f.Of {
@@ -35,9 +34,9 @@ func (b *Alerts) clear(f nexus.AlertCleared, at time.Time) {
 	}
 }
 
-// AlertsToClear returns the alerts that are to be cleared. What is counted within a
-// minute has to stay at half of its bound for a minute, and tokens ten percent
-// below theirs: an alert that only just fell below its bound would come and go.
+// AlertsToClear returns the alerts that are to be cleared. A count per minute must stay below
+// half of its threshold for a minute, and tokens ten percent below theirs. Otherwise an alert
+// whose value is close to its threshold would be raised and cleared again and again.
 func (b *Alerts) AlertsToClear(l nexus.Limits, now time.Time) []nexus.AlertCleared {
 	var all []nexus.AlertCleared
 	for _, r := range b.Active() {
@@ -48,7 +47,7 @@ func (b *Alerts) AlertsToClear(l nexus.Limits, now time.Time) []nexus.AlertClear
 	return all
 }
 
-// clearReason says why an alert may be cleared, empty while it may not.
+// clearReason returns why an alert may be cleared, or "" if it may not.
 func (b *Alerts) clearReason(r RaisedAlert, l nexus.Limits, now time.Time) string {
 	switch r.Kind {
 	case nexus.AlertDenials, nexus.AlertFailures:
@@ -68,20 +67,21 @@ func (b *Alerts) clearReason(r RaisedAlert, l nexus.Limits, now time.Time) strin
 		if slices.Contains(b.landed, nexus.TaskID(r.Of)) {
 			return "it has landed"
 		}
-	case nexus.AlertHangs, nexus.AlertMemory, nexus.AlertDisk: // the base does not change, and whoever measures clears
+	case nexus.AlertHangs, nexus.AlertMemory, nexus.AlertDisk:
+		// the base does not change, and the component that measures memory and disk clears their alerts
 	}
 	return ""
 }
 
-// calmTime returns when something that is counted has been calm for a minute, if
-// nothing more happens, and what that is.
+// calmTime returns the time at which a count has been low for a minute if nothing more
+// happens, its threshold, and its name.
 func (b *Alerts) calmTime(r RaisedAlert, l nexus.Limits) (at time.Time, most int, what string) {
 	since, bound, what := b.failed, l.Alerts.Failures, "failures"
 	if r.Kind == nexus.AlertDenials {
 		since, bound, what = b.denied, l.Alerts.Denials, "refusals"
 	}
 	if bound == 0 {
-		return r.At, 0, what // nobody wants to know any more
+		return r.At, 0, what // the alert is disabled now
 	}
 	at, most = r.At.Add(window), bound/2
 	if over := len(since) - 1 - most; over >= 0 && since[over].Add(window).After(at) {
@@ -90,7 +90,7 @@ func (b *Alerts) calmTime(r RaisedAlert, l nexus.Limits) (at time.Time, most int
 	return at, most, what
 }
 
-// tokenClearReason says why a budget of tokens is no longer nearly used up.
+// tokenClearReason returns why a token budget is no longer nearly used up, or "".
 func (b *Alerts) tokenClearReason(of string, l nexus.Limits) string {
 	const room = 10 // percent
 	limit := l.RunTokens
@@ -107,8 +107,8 @@ func (b *Alerts) tokenClearReason(of string, l nexus.Limits) string {
 	return ""
 }
 
-// NextClearTime returns when an alert will be cleared if nothing happens until then,
-// zero for never.
+// NextClearTime returns the time at which an alert is cleared if nothing happens until then,
+// or zero for never.
 func (b *Alerts) NextClearTime(l nexus.Limits) time.Time {
 	var first time.Time
 	for _, r := range b.Active() {
@@ -122,14 +122,14 @@ func (b *Alerts) NextClearTime(l nexus.Limits) time.Time {
 	return first
 }
 
-// WorkerHeartbeat says when somebody who works was last heard of.
+// WorkerHeartbeat is the time of a worker's last sign of life.
 type WorkerHeartbeat struct {
 	ID    string
 	At    time.Time
-	Doing string // gate or person, where it waits for one
+	Doing string // gate or person, if it waits for one
 }
 
-// Heartbeats returns who works, in the order in which they began.
+// Heartbeats returns the active workers, in the order in which they began.
 func (b *Alerts) Heartbeats() []WorkerHeartbeat {
 	var all []WorkerHeartbeat
 	for _, w := range b.work {

@@ -10,21 +10,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// window is the time within which refusals and failures are counted.
+// window is the time over which refusals and failures are counted.
 const window = time.Minute
 
-// merge follows an attempt's ID in that of what resolves its conflict.
+// merge is the suffix of the ID of an attempt that resolves another one's merge conflict.
 const merge = "-merge"
 
-// RaisedAlert is an alert that was told.
+// RaisedAlert is an alert that was sent.
 type RaisedAlert struct {
 	nexus.AlertRaised
 	At      time.Time `json:"at"`
-	Cleared time.Time `json:"cleared,omitzero"` // when its cause was gone; zero while it holds
+	Cleared time.Time `json:"cleared,omitzero"` // when its cause was gone; zero while it is active
 	Calm    string    `json:"calm,omitzero"`    // why it was cleared
 }
 
-// AlertText says in a line what an alert is about.
+// AlertText returns one line that describes an alert.
 func AlertText(f nexus.AlertRaised) string {
 	if f.Of == "" {
 		return string(f.Kind) + ": " + f.Why
@@ -32,43 +32,42 @@ func AlertText(f nexus.AlertRaised) string {
 	return string(f.Kind) + ", " + f.Of + ": " + f.Why
 }
 
-// Alerts watches a run for what no single rule refuses and no cap ends: agents
-// that try again and again what they may not, failures in a row, attempts that
-// say nothing any more, tokens that run out, tasks that are tried and tried. It
-// is asked for what is due, so the same events at the same times lead to the
-// same alerts, after a crash as well.
+// Alerts watches a run for problems that no rule refuses and no cap ends: agents that repeat
+// forbidden calls, failures in a row, attempts that no longer print anything, tokens that run
+// out, tasks with many rounds. It returns the alerts that are due, so the same events at the
+// same times lead to the same alerts, after a crash as well.
 //
-// The zero Alerts has heard none. It belongs to whoever folds the run's events.
+// The zero Alerts is ready to use. It belongs to the goroutine that applies the run's events.
 type Alerts struct {
 	Raised []RaisedAlert // in order
 
 	denied []time.Time // refused calls of the last minute
 	failed []time.Time
-	what   string // the call that was refused last
-	why    string // the failure that was heard of last
+	what   string // the last refused call
+	why    string // the last failure
 	work   []watchedWorker
-	usage  map[string]int64 // tokens of a session, and of all without a price under ""
+	usage  map[string]int64 // tokens of each session, and under "" of all without a price
 	calls  map[string]nexus.BudgetReserved
-	told   []string // whose tokens were told about
+	told   []string // owners of token budgets for which an alert was sent
 	tasks  map[nexus.AttemptID]nexus.TaskID
-	rounds map[nexus.TaskID]int // how often somebody wrote for a task
-	offers []string             // tasks that people were told may need help
-	hangs  []string             // gates that do not end, and did not before the work began
-	hung   []string             // those of them that were told about
+	rounds map[nexus.TaskID]int // rounds of each task
+	offers []string             // tasks for which an alert about rounds was sent
+	hangs  []string             // gates that do not end, and did before the work began
+	hung   []string             // those of hangs for which an alert was sent
 	landed []nexus.TaskID
 }
 
-// watchedWorker is an attempt that has one.
+// watchedWorker is an attempt that has a worker.
 type watchedWorker struct {
 	id    string
-	at    time.Time // when it was last heard of, or begins to count
-	waits string    // the question it waits for
-	gates bool      // a gate runs for it, which says nothing until it has ended
-	told  bool      // that it is stuck
+	at    time.Time // last sign of life, or the time from which it counts
+	waits string    // the question whose answer it waits for
+	gates bool      // a gate runs for it, which prints nothing until it ends
+	told  bool      // an alert was sent that it is stuck
 }
 
-// due returns when it is stuck if nothing is heard of it until then: a gate may
-// compile for as long as gates may take.
+// due returns the time at which it is stuck without a sign of life until then: a gate may
+// compile for as long as a gate may run.
 func (w watchedWorker) due(l nexus.Limits) time.Time {
 	due := w.at.Add(l.Alerts.Stuck)
 	if w.gates {
@@ -77,7 +76,7 @@ func (w watchedWorker) due(l nexus.Limits) time.Time {
 	return due
 }
 
-// Apply folds an event.
+// Apply applies an event.
 func (b *Alerts) Apply(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.ToolAnswered:
@@ -125,7 +124,7 @@ func (b *Alerts) Apply(e nexus.Event) {
 			}
 		}
 	case nexus.RunRecovered:
-		b.told = nil // the budgets may be others
+		b.told = nil // the budgets may have changed
 		b.markAllActive(e.At)
 	case nexus.RunResumed, nexus.QuotaReset:
 		b.markAllActive(e.At)
@@ -136,7 +135,7 @@ func (b *Alerts) Apply(e nexus.Event) {
 	b.follow(e)
 }
 
-// follow keeps who works in step with the events.
+// follow updates the list of active workers.
 func (b *Alerts) follow(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.PlanSought:
@@ -196,7 +195,7 @@ func (b *Alerts) findWorker(id string) *watchedWorker {
 	return &b.work[i]
 }
 
-// markActive notes that somebody who works is heard of, or will be by then.
+// markActive records a worker's sign of life at a time, which may be in the future.
 func (b *Alerts) markActive(id string, at time.Time) {
 	if w := b.findWorker(id); w != nil {
 		w.told = false
@@ -206,14 +205,14 @@ func (b *Alerts) markActive(id string, at time.Time) {
 	}
 }
 
-// markAllActive lets the time of all begin again: they were held.
+// markAllActive restarts the time of all workers after a pause.
 func (b *Alerts) markAllActive(at time.Time) {
 	for i := range b.work {
 		b.markActive(b.work[i].id, at)
 	}
 }
 
-// attemptOfEvent returns the attempt that an event comes from, empty for others.
+// attemptOfEvent returns the attempt of an event, or "".
 func attemptOfEvent(f nexus.Fact) string {
 	id := ""
 	switch f := f.(type) {
@@ -293,13 +292,13 @@ func (b *Alerts) round(f nexus.Fact) {
 	}
 }
 
-// forget lets go of the book about an attempt at a task that landed.
+// forget removes the data of an attempt at a task that landed.
 func (b *Alerts) forget(a *Attempt) {
 	delete(b.tasks, a.ID)
 	delete(b.rounds, a.Task)
 }
 
-// addToWindow adds a time and forgets those that are past the window.
+// addToWindow adds a time and removes the times before the window.
 func addToWindow(all []time.Time, at time.Time) []time.Time {
 	all = slices.DeleteFunc(all, func(t time.Time) bool { return at.Sub(t) > window })
 	return append(all, at)
@@ -310,7 +309,7 @@ func (b *Alerts) raise(f nexus.AlertRaised, at time.Time) {
 	b.Raised = append(b.Raised, RaisedAlert{AlertRaised: f, At: at})
 	switch f.Kind {
 	case nexus.AlertDenials:
-		b.denied = nil // it is told again after as many more
+		b.denied = nil // the alert is sent again after the same number of further refusals
 	case nexus.AlertFailures:
 		b.failed = nil
 	case nexus.AlertStuck:
@@ -323,12 +322,12 @@ func (b *Alerts) raise(f nexus.AlertRaised, at time.Time) {
 		b.offers = append(b.offers, f.Of)
 	case nexus.AlertHangs:
 		b.hung = append(b.hung, f.Of)
-	case nexus.AlertMemory, nexus.AlertDisk: // whoever measures them keeps the book
+	case nexus.AlertMemory, nexus.AlertDisk: // the component that measures them keeps their state
 	}
 }
 
-// DueAlerts returns the alerts that are due, which are to be recorded. Nobody is
-// stuck in a run that is held: it is paused, or waits for quota.
+// DueAlerts returns the alerts that are due and must be recorded. No worker is stuck in a run
+// that is held: it is paused, or waits for quota.
 func (b *Alerts) DueAlerts(l nexus.Limits, held bool, now time.Time) []nexus.AlertRaised {
 	var all []nexus.AlertRaised
 	a := l.Alerts
@@ -354,8 +353,8 @@ func (b *Alerts) DueAlerts(l nexus.Limits, held bool, now time.Time) []nexus.Ale
 	return append(append(all, b.tokens(l)...), b.roundAlerts(l)...)
 }
 
-// roundAlerts returns the tasks that are tried and tried, each once: a person may know
-// what they lack long before their rounds are used up.
+// roundAlerts returns alerts for tasks with many rounds, one for each: a person may see the
+// problem long before the rounds are used up.
 func (b *Alerts) roundAlerts(l nexus.Limits) []nexus.AlertRaised {
 	var all []nexus.AlertRaised
 	for _, id := range slices.Sorted(maps.Keys(b.rounds)) {
@@ -369,7 +368,7 @@ func (b *Alerts) roundAlerts(l nexus.Limits) []nexus.AlertRaised {
 	return all
 }
 
-// tokens returns whose budget of tokens is nearly used up.
+// tokens returns alerts for token budgets that are nearly used up.
 func (b *Alerts) tokens(l nexus.Limits) []nexus.AlertRaised {
 	if l.Alerts.Tokens <= 0 {
 		return nil
@@ -392,7 +391,7 @@ func (b *Alerts) tokens(l nexus.Limits) []nexus.AlertRaised {
 	return all
 }
 
-// sessions returns the sessions of an attempt that used tokens, sorted.
+// sessions returns an attempt's sessions that used tokens, sorted.
 func (b *Alerts) sessions(attempt string) []string {
 	var all []string
 	for of := range b.usage {
@@ -404,8 +403,8 @@ func (b *Alerts) sessions(attempt string) []string {
 	return all
 }
 
-// NextStuckTime returns when somebody will be stuck if nothing is heard until then,
-// zero for never.
+// NextStuckTime returns the time at which a worker is stuck without a sign of life until
+// then, or zero for never.
 func (b *Alerts) NextStuckTime(l nexus.Limits, held bool) time.Time {
 	var at time.Time
 	if l.Alerts.Stuck <= 0 || held {

@@ -10,41 +10,43 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// AttemptStage is where an attempt stands.
+// AttemptStage is the stage of an attempt.
 type AttemptStage string
 
-// The stages of an attempt.
+// Values of AttemptStage.
 const (
-	Working AttemptStage = "working" // it has, or is about to have, a worker
-	Waiting AttemptStage = "waiting" // it lost its worker, or the train handed it back
+	Working AttemptStage = "working" // it has a worker, or is about to have one
+	Waiting AttemptStage = "waiting" // it lost its worker, or the landing queue returned it
 	Over    AttemptStage = "over"
 )
 
-// Attempt is one try at a task. A worker has a clone of its own and folds
-// into it what it records.
+// Attempt is one attempt at a task. A worker has its own clone and applies the facts that it
+// records to it.
 type Attempt struct {
-	ID         nexus.AttemptID
-	Task       nexus.TaskID
-	Tier       nexus.Tier
-	Strategy   nexus.Strategy
-	Base       string          // commit that the work is compared with
-	Start      string          // tree or commit to start the worktree from, when not Base
-	Since      string          // commit that what Start changes is compared with, when not Base: it is to be merged onto Base
-	From       nexus.AttemptID // whose round Start is; empty for none
+	ID       nexus.AttemptID
+	Task     nexus.TaskID
+	Tier     nexus.Tier
+	Strategy nexus.Strategy
+	Base     string // commit that the work is compared with
+	Start    string // tree or commit in which the worktree starts, if it is not Base
+	// commit that Start's change is compared with, if it is not Base: the change is to be
+	// merged onto Base
+	Since      string
+	From       nexus.AttemptID // attempt whose round is Start; empty: none
 	FromRound  int
 	Asked      bool           // a person chose that
-	Warm       *SharedSession // the session that its coder goes on in; nil for none
+	Warm       *SharedSession // the shared session that its coder continues; nil: none
 	Forgone    string         // why it does not start from the result of earlier attempts
 	Stage      AttemptStage
-	Losses     int  // of its process, before it got anywhere
-	Moved      bool // it got somewhere since it last had a worker
-	LetGo      bool // it was told to stop when it last lost its worker
-	Cut        bool // a person interrupted its agent, whose calls are not to be run again
-	Leaves     bool // its worker is to let go of it, as a person interrupted its agent
-	Refusals   int  // by the train
-	Unlanded   bool // the train refused the work as it is
+	Losses     int  // lost processes without progress
+	Moved      bool // it made progress since it last had a worker
+	LetGo      bool // it had been asked to stop when it last lost its worker
+	Cut        bool // a person interrupted its agent, whose calls must not be run again
+	Leaves     bool // its worker must release it, because a person interrupted its agent
+	Refusals   int  // by the landing queue
+	Unlanded   bool // the landing queue refused the work in its present form
 	Broken     bool
-	Undone     bool // the run went back to before it: nothing of it counts
+	Undone     bool // a rewind undid it: it does not count
 	Outcome    nexus.Outcome
 	Category   nexus.Category
 	Why        string
@@ -52,45 +54,47 @@ type Attempt struct {
 	Tree       string
 	Proof      *nexus.TestsProved      // the last one
 	Checks     nexus.ChecksProved      // the last ones
-	Reproduced *nexus.ChecksReproduced // the last ones; nil: nobody was asked for an independent check
-	Seen       *nexus.RedSeen          // what failed before; nil: nobody looked
-	Tried      []nexus.Evidence        // of commands of criteria, where a plan is made
-	Looks      []nexus.PlanLooked      // at a plan that is made
+	Reproduced *nexus.ChecksReproduced // the last ones; nil: no independent check was made
+	Seen       *nexus.RedSeen          // what failed before the work; nil: not checked
+	Tried      []nexus.Evidence        // results of criteria's commands, if a plan is made
+	Looks      []nexus.PlanLooked      // coverage checks of a plan that is being made
 	Weighed    nexus.CriteriaWeighed   // the last ones
 	Rounds     []*Round
 	Sessions   []*Session
-	Network    []nexus.NetworkJudged // hosts that its commands and gates asked for
+	Network    []nexus.NetworkJudged // hosts that its commands and gates requested
 	Snapshot   nexus.TreeSnapshotted
-	Handed     []nexus.Finding // by the train, for the next round
+	Handed     []nexus.Finding // by the landing queue, for the next round
 	HandedWhy  string
-	Sent       *nexus.WorkReturned    // by what people said about it, for the next round; nil: it was not
-	Applied    *nexus.CommentsApplied // what became of the replacements of Sent; nil: nothing yet
-	Open       []nexus.Comment        // of people that its author was told and has not answered
-	Reminded   []string               // those of them that it was asked about again
-	Claims     []nexus.Answer         // of its author to comments, before they are held against the change
-	Risky      *nexus.ChangeWeighed   // what of it is risky, where somebody looked
-	Heard      []int64                // landings that it was told of
-	Began      time.Time
-	Finished   time.Time
-	Rested     time.Duration // of its time since it had a worker, it waited for a provider or a person
-	Rests      time.Time     // until when it does
-	Active     time.Time     // since when it works
-	Clock      time.Time     // the same by the run's clock
+	// returned because of people's comments, for the next round; nil: not returned
+	Sent     *nexus.WorkReturned
+	Applied  *nexus.CommentsApplied // results of Sent's replacements; nil: none yet
+	Open     []nexus.Comment        // people's comments that its author received and has not answered
+	Reminded []string               // those of them for which it received a reminder
+	// its author's answers to comments, before they are checked against the change
+	Claims   []nexus.Answer
+	Risky    *nexus.ChangeWeighed // risky files of its change; nil: not checked
+	Heard    []int64              // landings that it was notified of
+	Began    time.Time
+	Finished time.Time
+	Rested   time.Duration // time since it last had a worker in which it waited for a provider or a person
+	Rests    time.Time     // end of the present wait
+	Active   time.Time     // start of its active time
+	Clock    time.Time     // Active by the run's clock
 
-	asks  []string  // questions that it waits for a person to answer
-	asked time.Time // since when
+	asks  []string  // questions whose answer by a person it waits for
+	asked time.Time // start of that wait
 
-	small *packedAttempt // has Rounds and Sessions, which are empty; see [Attempt.Unpacked]
+	small *packedAttempt // stores Rounds and Sessions, which are empty then; see [Attempt.Unpacked]
 }
 
-// Round is one stretch of writing and what was found after it.
+// Round is one period of writing and the judgements that followed.
 type Round struct {
 	nexus.RoundStarted
 	Base     string                // commit that the work was compared with
-	From     string                // commit or tree that it began with
-	Commit   string                // its last snapshot; empty where nothing was ever pinned
-	Prompted bool                  // the session was told what to do
-	Fixed    nexus.TreeSnapshotted // what formatters and linters changed last; zero for nothing
+	From     string                // commit or tree at its start
+	Commit   string                // its last snapshot; empty if none was made
+	Prompted bool                  // the session received its instructions
+	Fixed    nexus.TreeSnapshotted // last change by formatters and linters; zero: none
 	Evidence []nexus.Evidence
 	Verdict  *nexus.VerdictGiven
 	Reviews  []nexus.ReviewGiven
@@ -98,10 +102,10 @@ type Round struct {
 	Broken   []nexus.IsolationBroken
 	Suspect  *nexus.TamperSuspected
 	Verified *nexus.WorkVerified
-	Answers  []nexus.Answer // of whoever wrote, to what the round is about
-	Result   string         // blob: what whoever wrote submitted last; empty where it did not
+	Answers  []nexus.Answer // the author's answers about the subject of the round
+	Result   string         // blob: the author's last submission; empty: none
 
-	Handed    []nexus.Finding // by the train, when it caused the round
+	Handed    []nexus.Finding // by the landing queue, if it caused the round
 	HandedWhy string
 }
 
@@ -109,41 +113,45 @@ type Round struct {
 type Session struct {
 	nexus.SessionStarted
 	Messages []string // blobs of [llm.Message], in order
-	Before   int      // the first so many are of the session that it goes on in, until it is compacted
-	Unheard  int      // the last so many messages are of ours, and nothing came of them yet
-	Turns    int
-	Pending  bool // the model waits for tool results
-	Over     bool // submitted, for now
-	Outcome  nexus.Outcome
-	Why      string
-	Result   string // blob
-	Needs    nexus.Needs
-	Doing    string   // for people: what it did last
-	Purpose  string   // what it was last told for: brief, repair, guidance, ...
-	Looked   []string // what its calls were about, each once
-	Usage    nexus.Usage
-	Spent    nexus.Money
-	Tally    Tally                  // of its tool calls
-	Compact  nexus.SessionCompacted // the last time that it was compacted
-	Opened   nexus.AgentOpened      // the conversation of another maker's agent that does it; empty: Nexus does
-	Closed   nexus.AgentEnded       // how that agent's program ended last
-	Memory   []nexus.Remembered     // of the repository's memory, as it was told when it began
-	Foreign  int                    // messages that another model than the present one saw
-	Elapsed  time.Duration          // of calls and tools, while a process was there; waits for leave, people and providers left out
+	// number of messages at the start that belong to the session that it continues, until it
+	// is compacted
+	Before  int
+	Unheard int // number of our messages at the end that have no answer yet
+	Turns   int
+	Pending bool // the model waits for tool results
+	Over    bool // it has submitted, for now
+	Outcome nexus.Outcome
+	Why     string
+	Result  string // blob
+	Needs   nexus.Needs
+	Doing   string   // for people: its last action
+	Purpose string   // purpose of its last message from us: brief, repair, guidance, ...
+	Looked  []string // subjects of its calls, without repetition
+	Usage   nexus.Usage
+	Spent   nexus.Money
+	Tally   Tally                  // of its tool calls
+	Compact nexus.SessionCompacted // the last compaction
+	Opened  nexus.AgentOpened      // the conversation of another maker's agent that does it; empty: Nexus does it
+	Closed  nexus.AgentEnded       // how that agent's program last ended
+	Memory  []nexus.Remembered     // entries of the repository's memory that it received at its start
+	Foreign int                    // messages that a model other than the present one saw
+	// time of calls and tools while a process was there, without waits for permission, people
+	// and providers
+	Elapsed time.Duration
 
-	call  string        // reservation of the call under way
-	since time.Time     // when the call or the tools under way began
-	asks  []string      // calls under way that wait for a person
-	asked time.Duration // time that those took
+	call  string        // reservation of the running call
+	since time.Time     // start of the running call or tools
+	asks  []string      // running calls that wait for a person
+	asked time.Duration // time of those waits
 }
 
-// maxLooked is how many calls of a session are known by what they were about.
+// maxLooked limits the calls of a session whose subjects are stored.
 const maxLooked = 500
 
-// Resumed returns since when the attempt works, for as long as it does.
+// Resumed returns since when the attempt has been active, or zero while it is not.
 func (a *Attempt) Resumed() time.Time { return a.Active }
 
-// LastRound returns the round under way, nil before the first.
+// LastRound returns the last round, or nil before the first.
 func (a *Attempt) LastRound() *Round {
 	a = a.Unpacked()
 	if len(a.Rounds) == 0 {
@@ -152,7 +160,7 @@ func (a *Attempt) LastRound() *Round {
 	return a.Rounds[len(a.Rounds)-1]
 }
 
-// Round returns the n-th round, from 1, nil when there is none.
+// Round returns the n-th round, from 1, or nil if there is none.
 func (a *Attempt) Round(n int) *Round {
 	a = a.Unpacked()
 	if n < 1 || n > len(a.Rounds) {
@@ -161,10 +169,10 @@ func (a *Attempt) Round(n int) *Round {
 	return a.Rounds[n-1]
 }
 
-// ResultTree returns the commit or tree that the round came to.
+// ResultTree returns the commit or tree at the end of the round.
 func (r *Round) ResultTree() string { return cmp.Or(r.Commit, r.From) }
 
-// Session returns the session with this ID, nil when there is none.
+// Session returns the session with this ID, or nil if there is none.
 func (a *Attempt) Session(id nexus.SessionID) *Session {
 	a = a.Unpacked()
 	for _, s := range a.Sessions {
@@ -175,7 +183,7 @@ func (a *Attempt) Session(id nexus.SessionID) *Session {
 	return nil
 }
 
-// LastSession returns the last session of a role, nil when there is none.
+// LastSession returns the last session of a role, or nil if there is none.
 func (a *Attempt) LastSession(role nexus.Role) *Session {
 	a = a.Unpacked()
 	for i := len(a.Sessions) - 1; i >= 0; i-- {
@@ -186,8 +194,8 @@ func (a *Attempt) LastSession(role nexus.Role) *Session {
 	return nil
 }
 
-// CurrentSession returns the session that began last, nil when there is none. Those
-// that another sent are beside it and do not count.
+// CurrentSession returns the session that began last, or nil if there is none. Subagents'
+// sessions do not count.
 func (a *Attempt) CurrentSession() *Session {
 	a = a.Unpacked()
 	for i := len(a.Sessions) - 1; i >= 0; i-- {
@@ -198,8 +206,7 @@ func (a *Attempt) CurrentSession() *Session {
 	return nil
 }
 
-// ModelOf returns the model that a role worked with last, empty where it did
-// not.
+// ModelOf returns the model that a role used last, or "" if it used none.
 func (a *Attempt) ModelOf(role nexus.Role) string {
 	if s := a.LastSession(role); s != nil {
 		return s.Model
@@ -207,7 +214,7 @@ func (a *Attempt) ModelOf(role nexus.Role) string {
 	return ""
 }
 
-// Apply folds a fact of this attempt. Facts of anything else change nothing.
+// Apply applies a fact of this attempt. It ignores all other facts.
 func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 	a.unpack()
 	switch f := f.(type) {
@@ -262,7 +269,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 	}
 }
 
-// refuse hands work back that the train found red on top of what landed.
+// refuse returns work that the landing queue found to fail on top of the landed commits.
 func (a *Attempt) refuse(f nexus.TrainRefused) {
 	a.Refusals++
 	a.Why, a.Unlanded = f.Why, true
@@ -276,7 +283,7 @@ func (a *Attempt) refuse(f nexus.TrainRefused) {
 	}
 }
 
-// spend keeps the time of the calls of its sessions.
+// spend records the time of its sessions' calls.
 func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
@@ -310,7 +317,7 @@ func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 	}
 }
 
-// rest leaves the time until an account has quota again out of the attempt's.
+// rest excludes the wait for an account's quota from the attempt's time.
 func (a *Attempt) rest(at, until time.Time) {
 	if a.Rests.After(at) {
 		at = a.Rests
@@ -320,11 +327,11 @@ func (a *Attempt) rest(at, until time.Time) {
 	}
 }
 
-// ExcludeWait leaves a wait for leave out of the attempt's time, as far as it is not
-// left out already.
+// ExcludeWait excludes a wait for permission from the attempt's time, unless it is already
+// excluded.
 func (a *Attempt) ExcludeWait(from, until time.Time) { a.rest(from, until) }
 
-// switchModel lets a session continue with another model, at once.
+// switchModel changes the model of a session at once.
 func (a *Attempt) switchModel(f nexus.ModelSwitched, at time.Time) {
 	if a.Rests.After(at) {
 		a.Rested, a.Rests = a.Rested-a.Rests.Sub(at), at
@@ -335,7 +342,7 @@ func (a *Attempt) switchModel(f nexus.ModelSwitched, at time.Time) {
 	}
 }
 
-// PauseForQuestion stops the attempt's clock: a person is asked.
+// PauseForQuestion stops the attempt's clock while a person is asked.
 func (a *Attempt) PauseForQuestion(question string, at time.Time) {
 	if slices.Contains(a.asks, question) {
 		return
@@ -346,8 +353,8 @@ func (a *Attempt) PauseForQuestion(question string, at time.Time) {
 	a.asks = append(clip(a.asks), question)
 }
 
-// ResumeAfterAnswer lets the clock continue when nothing more is asked: the question was
-// answered, or left alone. Without a question it ends all of them.
+// ResumeAfterAnswer starts the clock again if no question is open: the question was answered,
+// or timed out. With an empty question it ends all of them.
 func (a *Attempt) ResumeAfterAnswer(question string, at time.Time) {
 	if len(a.asks) == 0 {
 		return
@@ -358,8 +365,8 @@ func (a *Attempt) ResumeAfterAnswer(question string, at time.Time) {
 	}
 }
 
-// WaitTime returns how long it waited for providers and people since it last
-// had a worker.
+// WaitTime returns how long it has waited for providers and people since it last had a
+// worker.
 func (a *Attempt) WaitTime(at time.Time) time.Duration {
 	d := a.Rested - max(0, a.Rests.Sub(at))
 	if len(a.asks) > 0 {
@@ -368,7 +375,7 @@ func (a *Attempt) WaitTime(at time.Time) time.Duration {
 	return d
 }
 
-// applyJudgement folds what was found after a round's writing.
+// applyJudgement applies the judgements of a round's work.
 func (a *Attempt) applyJudgement(f nexus.Fact) {
 	a.Moved = true
 	switch f := f.(type) {
@@ -413,7 +420,7 @@ func (a *Attempt) applyJudgement(f nexus.Fact) {
 	}
 }
 
-// applySessionFact folds a fact of one of the attempt's sessions.
+// applySessionFact applies a fact of one of the attempt's sessions.
 func (a *Attempt) applySessionFact(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.PromptSent:
@@ -445,7 +452,8 @@ func (a *Attempt) applySessionFact(f nexus.Fact, at time.Time) {
 		a.agent(f)
 	case nexus.SessionEnded:
 		if s := a.Session(f.Session); s != nil {
-			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped // those continue
+			// sessions with these outcomes continue
+			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped
 			s.Outcome, s.Why, s.Result, s.Needs = f.Outcome, f.Why, f.Result, f.Needs
 			s.halt()
 		}
@@ -454,7 +462,7 @@ func (a *Attempt) applySessionFact(f nexus.Fact, at time.Time) {
 	}
 }
 
-// prompted folds something that was said to a session.
+// prompted applies a message that was sent to a session.
 func (a *Attempt) prompted(f nexus.PromptSent) {
 	if s := a.Session(f.Session); s != nil {
 		s.Messages, s.Over, s.Outcome = append(s.Messages, f.Message), false, ""
@@ -470,7 +478,7 @@ func (a *Attempt) prompted(f nexus.PromptSent) {
 	}
 }
 
-// called folds a call of a tool.
+// called applies a tool call.
 func (s *Session) called(f nexus.ToolCalled) {
 	s.Doing = f.Tool + " " + f.About
 	s.Tally = s.Tally.WithCall(f.Tool)
@@ -482,8 +490,7 @@ func (s *Session) called(f nexus.ToolCalled) {
 	}
 }
 
-// answers keeps what whoever wrote said about the work, and about the findings
-// that the round is about.
+// answers records the author's statements about the work and about the findings of the round.
 func (a *Attempt) answers(f nexus.SessionEnded) {
 	if r := a.LastRound(); r != nil && r.Session == f.Session {
 		r.Answers, r.Result = f.Answers, f.Result
@@ -491,7 +498,7 @@ func (a *Attempt) answers(f nexus.SessionEnded) {
 	}
 }
 
-// applyCompaction puts what a session was compacted to in the place of its messages.
+// applyCompaction replaces a session's messages by the compacted ones.
 func (a *Attempt) applyCompaction(f nexus.SessionCompacted) {
 	if s := a.Session(f.Session); s != nil {
 		s.Messages, s.Compact, s.Doing, s.Before = slices.Clone(f.Messages), f, "compacts the conversation", 0

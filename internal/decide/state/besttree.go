@@ -7,19 +7,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// GateProgress is how far a tree got with the gates. A higher one is better.
+// GateProgress is how far a tree got with the gates. A higher value is better.
 type GateProgress int
 
-// How far a tree can get.
+// Degrees of progress.
 const (
-	ReachedNothing  GateProgress = iota // it is worse than the base, or nobody may rely on it
-	ReachedNoGate                       // the attempt was cut off before the gates said anything
-	ReachedOwnTests                     // red are only tests that came with it and checks that failed before it
-	ReachedUnclear                      // nothing is red, and a gate could not tell
+	ReachedNothing  GateProgress = iota // it is worse than the base, or must not be used
+	ReachedNoGate                       // the attempt ended before the gates had results
+	ReachedOwnTests                     // only its own new tests, and checks that failed before it, fail
+	ReachedUnclear                      // nothing failed, and a gate had no clear result
 	ReachedGreen                        // the gates pass
 )
 
-// String says what is known of a tree, in words.
+// String describes the progress in words.
 func (r GateProgress) String() string {
 	switch r {
 	case ReachedGreen:
@@ -33,7 +33,7 @@ func (r GateProgress) String() string {
 	return "no gate judged it"
 }
 
-// Tree is the result of a round. The zero Tree is none.
+// Tree is the result of a round. The zero Tree is no tree.
 type Tree struct {
 	Attempt nexus.AttemptID
 	Round   int
@@ -41,16 +41,15 @@ type Tree struct {
 	Base    string // commit that it is compared with
 	Reach   GateProgress
 	Red     int // failures of its gates, and findings of its judges that must be fixed
-	Read    int // how far it got with those: 1 the verifier approved, 2 it was reviewed, 3 and approved
+	Read    int // progress with the judges: 1 the verifier approved, 2 it was reviewed, 3 and approved
 }
 
-// BestTree returns the tree that the next attempt at a task starts from; false
-// where none is better than the base. Better is, in this order: what got
-// further with the gates; with fewer red; what got further with its judges; the
-// later one.
+// BestTree returns the tree from which the next attempt at a task starts, or false if none is
+// better than the base. Better means, in this order: further with the gates; fewer failures;
+// further with its judges; later.
 //
-// No tree counts that breaks what held on its base, or that touches what judges
-// it unless a verifier said that this is right.
+// A tree does not count if it breaks something that worked on its base, or changes its own
+// tests and gates without a verifier's approval.
 func BestTree(attempts []*Attempt) (Tree, bool) {
 	var best Tree
 	for _, a := range attempts {
@@ -67,7 +66,7 @@ func compare(a, b Tree) int {
 	return cmp.Or(cmp.Compare(a.Reach, b.Reach), cmp.Compare(b.Red, a.Red), cmp.Compare(a.Read, b.Read))
 }
 
-// TreeOf weighs what a round of an attempt came to.
+// TreeOf rates the result of an attempt's round.
 func TreeOf(a *Attempt, r *Round) Tree {
 	t := Tree{Attempt: a.ID, Round: r.Round, At: r.Commit, Base: r.Base, Reach: gateProgressOf(a, r)}
 	if r.Verdict == nil {
@@ -113,13 +112,13 @@ func gateProgressOf(a *Attempt, r *Round) GateProgress {
 	return ReachedNothing
 }
 
-// wasCutOff reports whether an attempt ended before it was at its end.
+// wasCutOff reports whether an attempt was stopped before it finished.
 func wasCutOff(a *Attempt) bool {
 	return a.Broken || a.Outcome == "" || a.Outcome == nexus.Exhausted
 }
 
-// IsTampered reports whether a round's work touches what judges it, and no verifier
-// said that this is right.
+// IsTampered reports whether a round's work changes its own tests and gates without a
+// verifier's approval.
 func IsTampered(r *Round) bool {
 	return r.Suspect != nil && (r.Verified == nil || !r.Verified.Read || r.Verified.Category != "")
 }
@@ -137,14 +136,14 @@ func countMustFix(all []nexus.Finding) int {
 	return n
 }
 
-// MustFix reports whether a finding of a judge must be fixed: those that stand
-// and are critical or major.
+// MustFix reports whether a judge's finding must be fixed: it is critical or major, and was
+// not found unverified.
 func MustFix(f nexus.Finding) bool {
 	s := cmp.Or(f.Severity, nexus.Major)
 	return f.Unverified == "" && (s == nexus.Critical || s == nexus.Major)
 }
 
-// openFindings returns what was said about a round's work and is to be fixed yet: by the
+// openFindings returns the findings about a round's work that are still to be fixed: from the
 // reviewer, or else the verifier, or else the gate that decided.
 func openFindings(r *Round) []nexus.Finding {
 	if n := len(r.Reviews); n > 0 && r.Reviews[n-1].SendsBack {

@@ -2,20 +2,20 @@ package state
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// Blockers says for all tasks of a state at once what [State.Blocker] says of
-// one. It holds until the next event.
+// Blockers caches the results of [State.Blocker] for all tasks of a state. It is valid until
+// the next event.
 type Blockers struct {
 	s  *State
 	by map[nexus.TaskID]blocker
 }
 
-// blocker is what blocks a task, and how many needs away it is; 0 is nothing.
+// blocker is the task that blocks another one, and its distance in needs; 0 is no blocker.
 type blocker struct {
 	id  nexus.TaskID
 	far int
 }
 
-// Blockers returns which tasks block which.
+// Blockers returns the blockers of all tasks.
 func (s *State) Blockers() *Blockers {
 	b := &Blockers{s, make(map[nexus.TaskID]blocker, len(s.Tasks))}
 	for _, t := range s.Tasks {
@@ -28,7 +28,7 @@ func (b *Blockers) find(t *Task) blocker {
 	if known, ok := b.by[t.ID]; ok {
 		return known
 	}
-	b.by[t.ID] = blocker{} // whoever needs itself is not blocked by that
+	b.by[t.ID] = blocker{} // a task that needs itself is not blocked by that
 	var near blocker
 	for _, id := range t.Needs {
 		n := b.s.tasks[id]
@@ -52,13 +52,13 @@ func (b *Blockers) find(t *Task) blocker {
 	return near
 }
 
-// Blocker is [State.Blocker].
+// Blocker returns the result of [State.Blocker].
 func (b *Blockers) Blocker(t *Task) (nexus.TaskID, bool) {
 	at := b.by[t.ID]
 	return at.id, at.far > 0
 }
 
-// StatusOf is [State.StatusOf].
+// StatusOf returns the result of [State.StatusOf].
 func (b *Blockers) StatusOf(t *Task) nexus.TaskStatus {
 	status := b.s.unblocked(t)
 	if _, blocked := b.Blocker(t); blocked && status == nexus.Pending {

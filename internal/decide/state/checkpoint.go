@@ -7,20 +7,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Checkpoint is a point of the run that has a name.
+// Checkpoint is a named point of the run.
 type Checkpoint struct {
 	nexus.CheckpointMade
-	Seq     int64 // the point
+	Seq     int64 // sequence number of its last event
 	At      time.Time
-	Worked  time.Duration // of the run's time by then
-	Dropped string        // why it is none any more; empty while it is
-	Undone  bool          // the run went back to before it
+	Worked  time.Duration // the run's working time up to it
+	Dropped string        // why it was removed; empty while it exists
+	Undone  bool          // a rewind went back to before it
 }
 
 // ChangedSinceCheckpoint reports whether anything happened since the last checkpoint.
 func (s *State) ChangedSinceCheckpoint() bool { return s.stirred }
 
-// trackChange keeps whether anything happened since the last checkpoint.
+// trackChange records whether anything happened since the last checkpoint.
 func (s *State) trackChange(f nexus.Fact) {
 	switch f.(type) {
 	case nexus.CheckpointMade:
@@ -31,7 +31,7 @@ func (s *State) trackChange(f nexus.Fact) {
 	}
 }
 
-// applyCheckpoint folds points that get names and lose them.
+// applyCheckpoint applies facts about checkpoints that are made and removed.
 func (s *State) applyCheckpoint(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.CheckpointMade:
@@ -48,7 +48,7 @@ func (s *State) applyCheckpoint(e nexus.Event) {
 	}
 }
 
-// Checkpoint returns the checkpoint with this name, nil where there is none.
+// Checkpoint returns the checkpoint with this name, or nil if there is none.
 func (s *State) Checkpoint(name string) *Checkpoint {
 	i := slices.IndexFunc(s.Checkpoints, func(c *Checkpoint) bool { return c.Name == name && c.Dropped == "" })
 	if i < 0 {
@@ -57,7 +57,7 @@ func (s *State) Checkpoint(name string) *Checkpoint {
 	return s.Checkpoints[i]
 }
 
-// ActiveCheckpoints returns the checkpoints that were not dropped, in order.
+// ActiveCheckpoints returns the checkpoints that were not removed, in order.
 func (s *State) ActiveCheckpoints() []*Checkpoint {
 	var all []*Checkpoint
 	for _, c := range s.Checkpoints {
@@ -68,7 +68,7 @@ func (s *State) ActiveCheckpoints() []*Checkpoint {
 	return all
 }
 
-// UnlandedSnapshots returns the last snapshots of the attempts that are not over, in the
+// UnlandedSnapshots returns the last snapshots of the attempts that have not ended, in the
 // plan's order.
 func (s *State) UnlandedSnapshots() []nexus.PinnedTree {
 	var all []nexus.PinnedTree

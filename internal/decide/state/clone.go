@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Clone returns a copy that shares nothing that changes.
+// Clone returns a copy that shares no mutable data.
 func (a *Attempt) Clone() *Attempt {
 	if a == nil {
 		return nil
@@ -28,9 +28,8 @@ func (a *Attempt) Clone() *Attempt {
 	return &c
 }
 
-// JoinSession takes over a session, and what came with it, from a clone that had it
-// beside others. Network is how much the attempt knew of that when it was
-// cloned.
+// JoinSession copies a session, and its side effects, from a clone that ran it in parallel
+// with others. Network is the length of the attempt's Network when it was cloned.
 func (a *Attempt) JoinSession(c *Attempt, id nexus.SessionID, network int) {
 	s := c.Session(id)
 	if s == nil {
@@ -43,10 +42,10 @@ func (a *Attempt) JoinSession(c *Attempt, id nexus.SessionID, network int) {
 	}
 	a.Network = append(a.Network, c.Network[network:]...)
 	a.Moved = a.Moved || c.Moved
-	if c.Rested > a.Rested { // they rested at once
+	if c.Rested > a.Rested { // they waited at the same time
 		a.Rested, a.Rests = c.Rested, c.Rests
 	}
 }
 
-// clip makes appending to the copy leave the original alone.
+// clip limits the capacity, so that appending to the copy does not change the original.
 func clip[T any](s []T) []T { return s[:len(s):len(s)] }

@@ -10,22 +10,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Comment is what a person said about a task's change, and what became of it.
+// Comment is a person's comment on a task's change, and its state.
 type Comment struct {
 	nexus.Comment
-	Seq  int64 // of the request that made it
+	Seq  int64 // sequence number of the request that made it
 	By   string
 	At   time.Time
-	Base string // the change was compared with it
+	Base string // commit that the change was compared with
 
-	Told     nexus.AttemptID // whose author was told last
+	Told     nexus.AttemptID // attempt whose author received it last
 	Answers  []CommentAnswer // oldest first
-	Applied  string          // commit that has the replacement
-	Refused  string          // why the replacement was not done
-	Resolved string          // who settled it; empty: it is open
+	Applied  string          // commit that contains the replacement
+	Refused  string          // why the replacement was not applied
+	Resolved string          // person or rule that resolved it; empty: it is open
 }
 
-// CommentAnswer is what the author of a change answered to a comment.
+// CommentAnswer is the author's answer to a comment.
 type CommentAnswer struct {
 	nexus.CommentAnswer
 	Attempt nexus.AttemptID
@@ -34,17 +34,17 @@ type CommentAnswer struct {
 	At      time.Time
 }
 
-// PersonReview is one time that a person reviewed a task's change.
+// PersonReview is one review of a task's change by a person.
 type PersonReview struct {
 	Seq      int64
 	By       string
 	At       time.Time
 	Base     string
 	Commit   string
-	Approved bool // it may land as far as the person is concerned
+	Approved bool // the person approved it for landing
 }
 
-// LastAnswer returns the last answer to the comment, false where there is none.
+// LastAnswer returns the last answer to the comment, or false if there is none.
 func (c Comment) LastAnswer() (CommentAnswer, bool) {
 	if len(c.Answers) == 0 {
 		return CommentAnswer{}, false
@@ -52,16 +52,16 @@ func (c Comment) LastAnswer() (CommentAnswer, bool) {
 	return c.Answers[len(c.Answers)-1], true
 }
 
-// BlocksLanding reports whether the comment keeps the change from landing.
+// BlocksLanding reports whether the comment blocks the landing of the change.
 func (c Comment) BlocksLanding() bool { return c.Kind == nexus.MustComment && c.Resolved == "" }
 
-// needsApplying reports whether its replacement is still to be done.
+// needsApplying reports whether its replacement is still to be applied.
 func (c Comment) needsApplying() bool {
 	return c.Replace != nil && c.Replace.Apply && c.Applied == "" && c.Refused == "" && c.Resolved == ""
 }
 
-// isUndelivered reports whether the author of an attempt is to be told of it. Each attempt is
-// told once of what is open; praise is said once and for nobody's work.
+// isUndelivered reports whether the author of an attempt must still receive it. Each attempt
+// receives an open comment once; praise is delivered once, and asks for no work.
 func (c Comment) isUndelivered(a nexus.AttemptID) bool {
 	switch {
 	case c.Resolved != "" || c.Told == a || c.needsApplying() || c.Applied != "":
@@ -73,7 +73,7 @@ func (c Comment) isUndelivered(a nexus.AttemptID) bool {
 	}
 }
 
-// Comment returns the comment of that name, false where there is none.
+// Comment returns the comment with this ID, or false if there is none.
 func (t *Task) Comment(id string) (Comment, bool) {
 	if i := t.commentAt(id); i >= 0 {
 		return t.Comments[i], true
@@ -85,8 +85,8 @@ func (t *Task) commentAt(id string) int {
 	return slices.IndexFunc(t.Comments, func(c Comment) bool { return c.ID == id })
 }
 
-// UndeliveredComments returns what the author of an attempt is to be told of comments, as one message
-// for each batch.
+// UndeliveredComments returns the comments that the author of an attempt must still receive,
+// as one message for each batch.
 func (t *Task) UndeliveredComments(a nexus.AttemptID) []Guidance {
 	var all []Guidance
 	for _, c := range t.Comments {
@@ -102,13 +102,13 @@ func (t *Task) UndeliveredComments(a nexus.AttemptID) []Guidance {
 	return all
 }
 
-// BlockingComments returns the comments that keep the task's change from landing.
+// BlockingComments returns the comments that block the landing of the task's change.
 func (t *Task) BlockingComments() []Comment {
 	return slices.DeleteFunc(slices.Clone(t.Comments), func(c Comment) bool { return !c.BlocksLanding() })
 }
 
-// WorkToReturn returns what hands an accepted attempt back to its author, false where people said
-// nothing that is to be done.
+// WorkToReturn returns the fact that returns an accepted attempt to its author, or false if
+// no comment asks for work.
 func (t *Task) WorkToReturn(a *Attempt) (nexus.WorkReturned, bool) {
 	f := nexus.WorkReturned{Task: t.ID, Attempt: a.ID}
 	var names []string
@@ -127,14 +127,14 @@ func (t *Task) WorkToReturn(a *Attempt) (nexus.WorkReturned, bool) {
 	return f, len(names) > 0
 }
 
-// changeMark begins the mark of the question whether a change may land.
+// changeMark starts the mark of the question whether a change may land.
 const changeMark = "change:"
 
-// ChangeMark returns what marks the question whether what an attempt came to may land.
+// ChangeMark returns the mark of the question whether an attempt's work may land.
 func ChangeMark(a *Attempt) string { return changeMark + string(a.ID) + "@" + a.Commit }
 
-// LandingQuestion returns the question whether what an attempt came to may land, nil where nobody was
-// asked.
+// LandingQuestion returns the question whether an attempt's work may land, or nil if it was
+// not asked.
 func (s *State) LandingQuestion(a *Attempt) *Question {
 	for _, q := range slices.Backward(s.Questions) {
 		if q.Trigger == nexus.ChangeTrigger && q.Mark == ChangeMark(a) {
@@ -144,8 +144,8 @@ func (s *State) LandingQuestion(a *Attempt) *Question {
 	return nil
 }
 
-// TaskOfLandingQuestion returns the task whose change a question is about, nil for other questions and for
-// a change that is no longer the task's.
+// TaskOfLandingQuestion returns the task whose change a question is about. It returns nil for
+// other questions, and for a change that is no longer the task's.
 func (s *State) TaskOfLandingQuestion(q *Question) *Task {
 	if q.Trigger != nexus.ChangeTrigger {
 		return nil
@@ -158,7 +158,7 @@ func (s *State) TaskOfLandingQuestion(q *Question) *Task {
 	return s.tasks[a.Task]
 }
 
-// LandingApprover returns who let what an attempt came to land; empty for nobody.
+// LandingApprover returns the person who approved the landing of an attempt's work, or "".
 func (s *State) LandingApprover(t *Task, a *Attempt) string {
 	for _, l := range t.Looks {
 		if l.Approved && l.Commit == a.Commit && a.Commit != "" {
@@ -171,8 +171,7 @@ func (s *State) LandingApprover(t *Task, a *Attempt) string {
 	return ""
 }
 
-// ReviewReason says why a person has to review what an attempt came to before it lands; empty
-// where nobody has to.
+// ReviewReason returns why a person must review an attempt's work before it lands, or "".
 func (s *State) ReviewReason(a *Attempt) string {
 	switch s.Limits.Review.People {
 	case "", nexus.ReviewNone:
@@ -190,7 +189,7 @@ func (s *State) ReviewReason(a *Attempt) string {
 	}
 }
 
-// HoldReason says why an accepted attempt does not land yet; empty where nothing keeps it.
+// HoldReason returns why an accepted attempt does not land yet, or "" if it may land.
 func (s *State) HoldReason(t *Task, a *Attempt) string {
 	if t.IsPaused() {
 		return "paused by " + t.Paused.By
@@ -208,7 +207,7 @@ func (s *State) HoldReason(t *Task, a *Attempt) string {
 	return ""
 }
 
-// HasOpenLandingQuestion reports whether somebody is asked whether a change may land, and may say so yet.
+// HasOpenLandingQuestion reports whether a question is open whether a change may land.
 func (s *State) HasOpenLandingQuestion() bool {
 	return slices.ContainsFunc(s.Questions, func(q *Question) bool {
 		if q.Trigger != nexus.ChangeTrigger || q.By != "" || q.Left {
@@ -219,7 +218,7 @@ func (s *State) HasOpenLandingQuestion() bool {
 	})
 }
 
-// reviewed folds what a person said about a change, once it is granted.
+// reviewed applies a person's review of a change, once the request is accepted.
 func (s *State) reviewed(r Request, at time.Time) {
 	t := s.tasks[r.Task]
 	if t == nil || r.Review == nil {
@@ -259,7 +258,7 @@ func (t *Task) comment(r Request, v nexus.ChangeReview, at time.Time) {
 	}
 }
 
-// objected makes a comment of what somebody wants instead who does not let a change land.
+// objected turns a person's objection to a landing into a comment.
 func (s *State) objected(r Request, at time.Time) {
 	q := s.Question(r.ID)
 	if q == nil || nexus.Agrees(r.Text) {
@@ -274,7 +273,7 @@ func (s *State) objected(r Request, at time.Time) {
 	t.comment(r, nexus.ChangeReview{Base: a.Base, Commit: a.Commit, Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: why}}}, at)
 }
 
-// applyComments folds what became of comments.
+// applyComments applies facts about the handling of comments.
 func (s *State) applyComments(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.WorkReturned:
@@ -303,13 +302,14 @@ func (s *State) applyComments(f nexus.Fact, at time.Time) {
 	}
 }
 
-// appliedBy settles a comment whose replacement was done.
+// appliedBy is the resolver of a comment whose replacement was applied.
 const appliedBy = "applied"
 
-// ByFix settles a must whose fix was accepted, where people leave that to the gates.
+// ByFix is the resolver of a comment of kind must whose fix the gates accepted, if people let
+// the gates decide.
 const ByFix = "accepted fix"
 
-// updateComments changes comments, and leaves the list alone that others look at.
+// updateComments changes comments in a new list, because others may read the old one.
 func (t *Task) updateComments(ids []string, do func(c *Comment)) {
 	if len(ids) == 0 {
 		return
@@ -322,7 +322,7 @@ func (t *Task) updateComments(ids []string, do func(c *Comment)) {
 	}
 }
 
-// markCommentsDelivered marks the comments that the author of an attempt was told.
+// markCommentsDelivered marks the comments that the author of an attempt received.
 func (t *Task) markCommentsDelivered(f nexus.PromptSent) {
 	ids := make([]string, len(f.Comments))
 	for i, c := range f.Comments {
@@ -331,8 +331,8 @@ func (t *Task) markCommentsDelivered(f nexus.PromptSent) {
 	t.updateComments(ids, func(c *Comment) { c.Told = attemptOfSession(f.Session) })
 }
 
-// fixed resolves the musts whose fix an accepted attempt has, where people leave that
-// to the gates.
+// fixed resolves the comments of kind must that an accepted attempt fixed, if people let the
+// gates decide.
 func (s *State) fixed(t *Task, a *Attempt) {
 	if !s.Limits.Review.Fixed {
 		return
@@ -346,7 +346,7 @@ func (s *State) fixed(t *Task, a *Attempt) {
 	t.updateComments(ids, func(c *Comment) { c.Resolved = ByFix })
 }
 
-// comments folds what an attempt knows of people's comments.
+// comments applies facts about people's comments to an attempt.
 func (a *Attempt) comments(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.WorkReturned:
@@ -367,7 +367,7 @@ func (a *Attempt) comments(f nexus.Fact) {
 	}
 }
 
-// Unanswered returns the comments that the author of the attempt was told and did not answer.
+// Unanswered returns the comments that the attempt's author received and did not answer.
 func (a *Attempt) Unanswered() []string {
 	var ids []string
 	for _, c := range a.Open {
@@ -378,7 +378,7 @@ func (a *Attempt) Unanswered() []string {
 	return ids
 }
 
-// addOpenComments keeps the comments that its author was told and is to answer.
+// addOpenComments records the comments that its author received and must answer.
 func (a *Attempt) addOpenComments(f nexus.PromptSent) {
 	for _, c := range f.Comments {
 		if c.Kind != nexus.PraiseComment {
@@ -387,7 +387,7 @@ func (a *Attempt) addOpenComments(f nexus.PromptSent) {
 	}
 }
 
-// claim keeps what its author said to comments, until it is held against the change.
+// claim records its author's answers to comments until they are checked against the change.
 func (a *Attempt) claim(f nexus.SessionEnded) {
 	a.Claims = nil
 	for _, one := range f.Answers {

@@ -7,36 +7,36 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// PlanConsent is how people stand to the plan.
+// PlanConsent is the state of people's approval of the plan.
 type PlanConsent struct {
-	Question string       // that asks about the plan as it is; empty: nobody was asked
-	Anew     bool         // the run was taken up since that was asked
-	Drafts   []PlanDraft  // plans that people did not let start, oldest first
-	By       string       // who agreed to the plan; empty before
-	Agreed   []nexus.Task // the plan that was agreed to, where there are drafts
-	Aside    int64        // sequence number of what set the last draft aside; 0: nothing did
+	Question string       // question about the present plan; empty: not asked
+	Anew     bool         // another process continued the run since the question was asked
+	Drafts   []PlanDraft  // plans that people rejected or edited, oldest first
+	By       string       // person who approved the plan; empty: not approved
+	Agreed   []nexus.Task // the approved plan, if there are drafts
+	Aside    int64        // sequence number of the event that rejected the last draft; 0: none
 }
 
-// PlanDraft is a plan that people did not let start as it was.
+// PlanDraft is a plan that people did not approve in its first form.
 type PlanDraft struct {
 	Goal  string
 	Tasks []nexus.Task
 
-	Assumed  []string         // as of the state
-	Foreseen []nexus.PlanRisk // as of the state
+	Assumed  []string         // assumptions, as in [State]
+	Foreseen []nexus.PlanRisk // risks, as in [State]
 
-	By  string // who refused or edited it
-	Why string // why it was refused; empty where it was edited
+	By  string // person who refused or edited it
+	Why string // why it was refused; empty if it was edited
 	At  time.Time
 }
 
-// NeedsConsent reports whether a person has to agree to the plan.
+// NeedsConsent reports whether a person must approve the plan.
 func (s *State) NeedsConsent() bool {
 	c := s.Goal.Consent
 	return c.Wanted || c.Given == "" && s.Limits.Approval.Holds(nexus.ApproveAll)
 }
 
-// PlanQuestion returns the question about the plan as it is, nil where there is none.
+// PlanQuestion returns the question about the present plan, or nil if there is none.
 func (s *State) PlanQuestion() *Question {
 	if s.Consent.Question == "" {
 		return nil
@@ -44,8 +44,8 @@ func (s *State) PlanQuestion() *Question {
 	return s.Question(s.Consent.Question)
 }
 
-// waitsForConsent reports whether the plan waits for an answer. The run's clock
-// stands still meanwhile.
+// waitsForConsent reports whether the plan waits for an answer. The run's clock stops
+// meanwhile.
 func (s *State) waitsForConsent() bool {
 	q := s.PlanQuestion()
 	return q != nil && q.By == "" && !q.Left && !s.Planned
@@ -62,8 +62,8 @@ func (s *State) Refusals() int {
 	return n
 }
 
-// PlanVersion returns the plan after a number of drafts: the draft of that number,
-// from 0, or after all of them the plan as it was agreed to or is.
+// PlanVersion returns the plan after a number of drafts: the draft with that number, from 0,
+// or after all of them the approved or present plan.
 func (s *State) PlanVersion(n int) []nexus.Task {
 	switch c := s.Consent; {
 	case n < len(c.Drafts):
@@ -75,7 +75,7 @@ func (s *State) PlanVersion(n int) []nexus.Task {
 	}
 }
 
-// plan returns the tasks as a plan has them.
+// plan returns the tasks as a plan lists them.
 func (s *State) plan() []nexus.Task {
 	all := make([]nexus.Task, len(s.Tasks))
 	for i, t := range s.Tasks {
@@ -84,7 +84,7 @@ func (s *State) plan() []nexus.Task {
 	return all
 }
 
-// applyConsent folds what people are asked about the plan, and what they say.
+// applyConsent applies questions about the plan and people's answers.
 func (s *State) applyConsent(e nexus.Event) {
 	c := &s.Consent
 	switch f := e.Fact.(type) {
@@ -93,7 +93,7 @@ func (s *State) applyConsent(e nexus.Event) {
 	case nexus.RunReopened:
 		c.Anew = c.Question != ""
 		if q := s.PlanQuestion(); q != nil && q.By != "" && !s.Planned {
-			c.Question, c.Anew = "", false // a no ended the run, and who takes it up is asked again
+			c.Question, c.Anew = "", false // a no ended the run, and a process that continues it asks again
 		}
 	case nexus.QuestionAsked:
 		if f.Trigger == nexus.PlanTrigger {
@@ -118,13 +118,13 @@ func (s *State) applyConsent(e nexus.Event) {
 	}
 }
 
-// setAside keeps the plan as a draft. Its tasks are none of the run's any more,
-// and what people said before is about nothing.
+// setAside stores the plan as a draft. Its tasks are removed from the run, and earlier
+// guidance no longer refers to anything.
 func (s *State) setAside(seq int64, d PlanDraft) {
 	d.Goal, d.Tasks, d.Assumed, d.Foreseen = s.Goal.Goal.Text, s.plan(), s.Assumed, s.Foreseen
 	s.Consent.Drafts = append(slices.Clip(s.Consent.Drafts), d)
 	s.Consent.Question, s.Consent.Aside = "", seq
-	var kept []Guidance // views of the state may share what it had
+	var kept []Guidance // views of the state may share the old list
 	for _, g := range s.Guidance {
 		if g.Seq >= seq {
 			kept = append(kept, g)
@@ -133,22 +133,22 @@ func (s *State) setAside(seq int64, d PlanDraft) {
 	s.Guidance = kept
 	s.waived = nil
 	for _, t := range s.Tasks {
-		if len(t.Attempts) > 0 { // names that were given before the run went back
+		if len(t.Attempts) > 0 { // names that were used before a rewind
 			s.void[t.ID] = t.Attempts
 		}
 	}
 	s.Tasks, s.tasks, s.Cover, s.Assumed, s.Foreseen = nil, map[nexus.TaskID]*Task{}, nil, nil, nil
 }
 
-// assume takes what a planner states. Journals of old have it in no other fact.
+// assume records a planner's assumption. Old journals contain it in no other fact.
 func (s *State) assume(f nexus.AssumptionStated) {
 	if s.Planning != nil && s.Planning.ID == f.Attempt && s.Goal.Goal.Mode != nexus.Interview && !slices.Contains(s.Assumed, f.Text) {
 		s.Assumed = append(slices.Clip(s.Assumed), f.Text)
 	}
 }
 
-// retried returns what is known of the commands of a plan that was refused: the
-// next one is made for the same tree.
+// retried returns the results of the commands of a refused plan: the next plan is made for
+// the same tree.
 func (s *State) retried() []nexus.Evidence {
 	if s.Planning == nil || len(s.Consent.Drafts) == 0 {
 		return nil

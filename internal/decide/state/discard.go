@@ -6,16 +6,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// DiscardLandedDetails makes the state forget what only whoever conducts the run needs, once a
-// task has landed: what was said in its sessions and which evidence may be used
-// again. What is left of its attempts is small: see [Attempt.Unpacked]. It returns
-// the state. A run can be shown from such a state, and not continued.
+// DiscardLandedDetails makes the state discard, once a task has landed, the data that only
+// the run's conductor needs: the messages of its sessions and the evidence that may be
+// reused. The rest of its attempts is stored in a compact form: see [Attempt.Unpacked]. It
+// returns the state. A run can be displayed from such a state, but not continued.
 func (s *State) DiscardLandedDetails() *State {
 	s.shelf = newAttemptPacker()
 	return s
 }
 
-// discardAfterLanding forgets what nobody looks at any more after a fact.
+// discardAfterLanding discards the data that is no longer needed after a fact.
 func (s *State) discardAfterLanding(f nexus.Fact) {
 	landed, ok := f.(nexus.TrainLanded)
 	if !ok || s.shelf == nil {
@@ -26,7 +26,7 @@ func (s *State) discardAfterLanding(f nexus.Fact) {
 	}
 	t := s.tasks[landed.Task]
 	if n := len(s.Landings); n > 1 && s.Landings[n-2].Commit == t.Landed.Parent {
-		t.Landed.Parent = s.Landings[n-2].Commit // the same text, kept once
+		t.Landed.Parent = s.Landings[n-2].Commit // shares one copy of the text
 	}
 	for _, a := range t.Attempts {
 		s.Alerts.forget(a)
@@ -45,7 +45,7 @@ func (s *State) discardAfterLanding(f nexus.Fact) {
 	}
 }
 
-// internTexts keeps each text once that several facts about an attempt said.
+// internTexts stores each text once that several facts about an attempt contain.
 func internTexts(t *Task, a *Attempt) {
 	texts := map[string]string{}
 	one := func(s string) string {

@@ -10,8 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Dump returns everything that a state holds as JSON, always the same for
-// equal states.
+// Dump returns the whole content of a state as JSON, always the same for equal states.
 func (s *State) Dump() (string, error) {
 	type known struct {
 		Key      string

@@ -7,15 +7,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ReadPastFrom tells the state where it can read again what was applied to it, so that it need not keep
-// that in memory, and returns it. The past begins with the first event of the run each time that
-// it is read, and has at least what was applied.
+// ReadPastFrom gives the state a source from which it can read its applied events again, so
+// that it need not store them in memory. It returns the state. The source starts with the
+// run's first event each time that it is read, and contains at least the applied events.
 func (s *State) ReadPastFrom(past iter.Seq2[nexus.Event, error]) *State {
 	s.past, s.log = past, nil
 	return s
 }
 
-// keep notes that an event was applied.
+// keep stores an applied event.
 func (s *State) keep(e nexus.Event) {
 	if s.first == 0 {
 		s.first = e.Seq
@@ -26,7 +26,7 @@ func (s *State) keep(e nexus.Event) {
 	}
 }
 
-// events returns what was applied, the first first. A past may have more.
+// events returns the applied events in order. The source may contain more.
 func (s *State) events() iter.Seq2[nexus.Event, error] {
 	if s.past != nil {
 		return s.past
@@ -40,8 +40,8 @@ func (s *State) events() iter.Seq2[nexus.Event, error] {
 	}
 }
 
-// StateAt returns the state as it was after an event of the past. What was under way
-// then is under way in it.
+// StateAt returns the state after an event of the past. Work in progress at that time is in
+// progress in it.
 func (s *State) StateAt(seq int64) (*State, error) {
 	if seq < s.first {
 		return nil, &nexus.Error{

@@ -2,8 +2,8 @@ package state
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// EventsSince returns what happened after an event that going back to it would take away, and
-// what it would not.
+// EventsSince returns the effects of the events after a point: those that a rewind to the
+// point would remove, and those that it would not.
 func (s *State) EventsSince(seq int64) (EventsAfter, error) {
 	then, err := s.StateAt(seq)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *State) EventsSince(seq int64) (EventsAfter, error) {
 	return a, err
 }
 
-// happened adds what the events after a point say.
+// happened adds the effects of the events after a point.
 func (s *State) happened(a *EventsAfter, seq int64) error {
 	for e, err := range s.events() {
 		if err != nil || e.Seq > s.Seq {
@@ -57,15 +57,15 @@ func (s *State) happened(a *EventsAfter, seq int64) error {
 	return nil
 }
 
-// EventsAfter is what happened after a point.
+// EventsAfter describes the effects of the events after a point.
 type EventsAfter struct {
-	Then      *State // what was true at the point; nobody else has it
+	Then      *State // the state at the point; the caller owns it
 	Events    int
-	Landings  []*Landing        // that the run's branch would lose; their commits stay
-	Tasks     []nexus.TaskID    // that were planned since
-	Attempts  []nexus.AttemptID // that were begun since, at other tasks
-	Ended     []nexus.AttemptID // that were under way at the point: others follow them
-	Requests  []nexus.Request   // that people made
+	Landings  []*Landing        // landings that the run's branch would lose; their commits stay
+	Tasks     []nexus.TaskID    // tasks that were planned since
+	Attempts  []nexus.AttemptID // attempts that began since, at other tasks
+	Ended     []nexus.AttemptID // attempts that were in progress at the point: others follow them
+	Requests  []nexus.Request   // people's requests
 	Published *nexus.ResultPublished
-	Money     nexus.Money // that was spent
+	Money     nexus.Money // money spent
 }

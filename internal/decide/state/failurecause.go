@@ -6,28 +6,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// FailureCause is what it was that failed of an attempt.
+// FailureCause is the cause of an attempt's failure.
 type FailureCause string
 
-// What can fail. Only [CauseIdea] says that the way was wrong.
+// Only [CauseIdea] means that the approach was wrong.
 const (
-	CauseIdea       FailureCause = "idea"       // the same failure came again and again, or judges refused it each time
-	CauseCheck      FailureCause = "check"      // a check could not tell: the work may be right
-	CauseMachine    FailureCause = "machine"    // what it runs on
-	CauseTests      FailureCause = "tests"      // those that were to come first
-	CauseJudge      FailureCause = "judge"      // nobody read it
-	CauseBlocked    FailureCause = "blocked"    // its author said that it cannot continue
+	// the same failure came again and again, or judges refused the work each time
+	CauseIdea       FailureCause = "idea"
+	CauseCheck      FailureCause = "check"      // a check had no clear result: the work may be right
+	CauseMachine    FailureCause = "machine"    // the machine or environment
+	CauseTests      FailureCause = "tests"      // the tests that had to be written first
+	CauseJudge      FailureCause = "judge"      // it was not reviewed
+	CauseBlocked    FailureCause = "blocked"    // its author reported that it cannot continue
 	CauseDispute    FailureCause = "dispute"    // its author and its judge disagree
-	CauseConflict   FailureCause = "conflict"   // it does not merge with what landed
-	CauseTrain      FailureCause = "train"      // it is green alone and red with what landed
-	CauseUnfinished FailureCause = "unfinished" // a limit came first, or its session did not end well
+	CauseConflict   FailureCause = "conflict"   // it does not merge with the landed commits
+	CauseTrain      FailureCause = "train"      // it passes alone and fails together with the landed commits
+	CauseUnfinished FailureCause = "unfinished" // a limit was reached first, or its session did not end well
 	CauseNothing    FailureCause = "nothing"    // nothing was changed
 )
 
-// Unchanged is why an attempt ends that changed nothing.
+// Unchanged is the Why of an attempt that ends without a change.
 const Unchanged = "nothing was changed, and the gates pass as before"
 
-// FailureCauseOf says what failed of an attempt that is over.
+// FailureCauseOf returns the cause of failure of an attempt that has ended.
 func FailureCauseOf(a *Attempt) FailureCause {
 	switch a.Category {
 	case nexus.IsolationViolation, nexus.GreenfieldNoTests:
@@ -58,12 +59,12 @@ func FailureCauseOf(a *Attempt) FailureCause {
 		return CauseConflict
 	case nexus.Accepted:
 		return CauseTrain
-	default: // as for one that is broken, and where the environment kept it from being judged
+	default: // as for a broken attempt, and if the environment prevented its judgement
 		return CauseMachine
 	}
 }
 
-// causeOfUnverified says what failed where the gates were green and it did not land.
+// causeOfUnverified returns the cause if the gates passed and it did not land.
 func causeOfUnverified(a *Attempt, r *Round) FailureCause {
 	switch {
 	case a.Why == Unchanged:

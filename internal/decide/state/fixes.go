@@ -6,28 +6,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Fixes keeps what was done about criteria that are not met on what landed:
-// what was looked for, what was found, and which task fixes it. The zero Fixes
-// has heard of none.
+// Fixes records the search for the faults behind criteria that the landed tree does not meet:
+// the searches, their results, and the tasks that fix them. The zero Fixes is empty.
 //
-// A fault is looked for once: who finds the same failure again after a task was
-// to fix it has made no progress.
+// A fault is searched for once: the same failure after a task that was meant to fix it means
+// no progress.
 type Fixes struct {
-	Rounds  int                    // times that faults were looked for
-	Planned int                    // times that tasks were planned for them
+	Rounds  int                    // searches for faults
+	Planned int                    // times that tasks were planned for faults
 	All     []nexus.CriterionFault // of all rounds, in order
 	Round   nexus.AttemptID        // the last round
-	Found   bool                   // what it is about was found, and nothing is planned for it yet
+	Found   bool                   // the cause was found, and no task is planned for it yet
 
-	from int // where those of the last round begin
+	from int // index of the last round's first fault
 }
 
-// Apply folds a fact. Facts of anything else change nothing.
+// Apply applies a fact. It ignores facts about anything else.
 func (b *Fixes) Apply(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.FaultsSought:
 		if f.Attempt == b.Round {
-			return // it continues
+			return // the round continues
 		}
 		b.Rounds, b.Round, b.Found, b.from = b.Rounds+1, f.Attempt, false, len(b.All)
 		b.All = append(b.All, f.Faults...)
@@ -41,7 +40,7 @@ func (b *Fixes) Apply(f nexus.Fact) {
 	}
 }
 
-// interrupt forgets the round under way: it is to be begun again.
+// interrupt forgets the round in progress: it must start again.
 func (b *Fixes) interrupt() {
 	b.All, b.Round, b.Found = b.All[:b.from:b.from], "", false
 }
@@ -49,12 +48,12 @@ func (b *Fixes) interrupt() {
 // LastFaults returns the faults of the last round.
 func (b *Fixes) LastFaults() []nexus.CriterionFault { return b.All[b.from:] }
 
-// HasFault reports whether a failure of a criterion was looked at before.
+// HasFault reports whether a failure of a criterion was examined before.
 func (b *Fixes) HasFault(name, signature string) bool {
 	return slices.ContainsFunc(b.All, func(f nexus.CriterionFault) bool { return f.Criterion == name && f.Signature == signature })
 }
 
-// FaultOfTask returns what a task fixes, nil where it is no such task.
+// FaultOfTask returns the fault that a task fixes, or nil for other tasks.
 func (b *Fixes) FaultOfTask(task nexus.TaskID) *nexus.CriterionFault {
 	for i := range b.All {
 		if b.All[i].Task == string(task) {
@@ -64,8 +63,8 @@ func (b *Fixes) FaultOfTask(task nexus.TaskID) *nexus.CriterionFault {
 	return nil
 }
 
-// RewrittenCheck returns the check of a criterion that was written when it read as of
-// stands for; by says what a task wrote, if it landed.
+// RewrittenCheck returns the check of a criterion that was rewritten for the fingerprint of;
+// by returns the check that a task wrote, if the task landed.
 func (b *Fixes) RewrittenCheck(name, of string, by func(task string) (nexus.CriterionCheck, bool)) (c nexus.CriterionCheck, ok bool) {
 	for _, f := range b.FaultsOf(name) {
 		if f.Kind != nexus.FaultStale || f.Signature != of {
@@ -79,7 +78,7 @@ func (b *Fixes) RewrittenCheck(name, of string, by func(task string) (nexus.Crit
 }
 
 // CommitWithoutWork returns the commit without the work of a criterion whose check a task
-// writes again, empty where it does not.
+// rewrites, or "" for other tasks.
 func (b *Fixes) CommitWithoutWork(task nexus.TaskID) string {
 	if f := b.FaultOfTask(task); f != nil && f.Kind == nexus.FaultStale {
 		return f.Commit
@@ -87,7 +86,7 @@ func (b *Fixes) CommitWithoutWork(task nexus.TaskID) string {
 	return ""
 }
 
-// FaultsOf returns what was found of a criterion, in order.
+// FaultsOf returns the faults of a criterion, in order.
 func (b *Fixes) FaultsOf(name string) []nexus.CriterionFault {
 	var all []nexus.CriterionFault
 	for _, f := range b.All {

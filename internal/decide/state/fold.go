@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// before folds what an event means besides: for the status, the time and whoever is asked.
+// before applies an event's effects on the status, the clock and open questions.
 func (s *State) before(e nexus.Event) {
 	if to, err := s.next(e.Fact); err == nil {
 		s.move(to)
@@ -23,7 +23,7 @@ func (s *State) before(e nexus.Event) {
 	s.Interview.Apply(e.Fact)
 }
 
-// apply folds an admitted event.
+// apply applies an admitted event.
 func (s *State) apply(e nexus.Event) {
 	pondering := s.waitsForPerson()
 	s.before(e)
@@ -33,8 +33,8 @@ func (s *State) apply(e nexus.Event) {
 	}
 }
 
-// fold folds what a fact itself says. Each case group lives in a function of its
-// own; the linter holds the switch complete.
+// fold applies the content of a fact. Each group of cases has its own function. The linter
+// checks that the switch is complete.
 func (s *State) fold(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
@@ -46,7 +46,10 @@ func (s *State) fold(e nexus.Event) {
 		nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded, nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought, nexus.ItemReverted,
 		nexus.RevertFailed, nexus.ResultSettled, nexus.PullSought, nexus.PullTold, nexus.PullFailed, nexus.PullClosed,
 		nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.PartWithdrawn, nexus.InterviewCorrected, nexus.AssumptionLocked:
-		// Interview has what was captured. The status says it all, Alerts what is odd, Gating what judges, Start whether work may start, and what follows from a plugin is a fact of its own. A loop is folded by decide/improve.
+		// The other facts need no case here: Interview stores requirements, the status covers
+		// the run's life, Alerts the alerts, Gating the running gates, and Start the hooks.
+		// The consequences of a plugin's answer are facts of their own. Package
+		// decide/improve folds a loop.
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
 	case nexus.RequestSettled:
@@ -101,7 +104,7 @@ func (s *State) fold(e nexus.Event) {
 	}
 }
 
-// applyPoint folds points of the run, and what goes back to them.
+// applyPoint applies facts about checkpoints and rewinds.
 func (s *State) applyPoint(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.CheckpointMade, nexus.CheckpointDropped:
@@ -114,7 +117,7 @@ func (s *State) applyPoint(e nexus.Event) {
 	}
 }
 
-// move sets the status and remembers what a pause or a recovery interrupts.
+// move sets the status and remembers the status that a pause or a recovery interrupts.
 func (s *State) move(to nexus.RunStatus) {
 	held := to == nexus.StatusPaused || to == nexus.StatusRecovering
 	if !held && !to.Ended() {
@@ -123,8 +126,7 @@ func (s *State) move(to nexus.RunStatus) {
 	s.Status = to
 }
 
-// updateClock stops the run's clock while the run is paused, and while nobody
-// conducts it.
+// updateClock stops the run's clock while the run is paused, and while it is not running.
 func (s *State) updateClock(f nexus.Fact, at time.Time) {
 	switch f.(type) {
 	case nexus.RunPaused, nexus.RunEnded:
@@ -155,7 +157,7 @@ func (s *State) updateClockForConsent(f nexus.Fact, at time.Time) {
 	}
 }
 
-// resumeClockAfterConsent lets the clock continue once nobody thinks about the plan any more.
+// resumeClockAfterConsent starts the clock again once no answer about the plan is awaited.
 func (s *State) resumeClockAfterConsent(id string, at time.Time) {
 	if id == s.Consent.Question && s.waitsForConsent() && s.Status != nexus.StatusPaused {
 		s.resumeClock(at)
@@ -176,7 +178,7 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 			t.OverCap = nil
 		}
 		if q := s.Question(s.Interview.Waits()); q != nil {
-			q.Deadline = time.Time{} // nobody could see it run out
+			q.Deadline = time.Time{} // no process was running to enforce it
 		}
 		if f.Limits != nil {
 			s.Limits = *f.Limits
@@ -215,14 +217,14 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 	}
 }
 
-// request queues a request. Guidance also waits for its task's agent, as does
-// what a person says who gives a task another chance.
+// request queues a request. Guidance, and the text of a retry, also wait for the task's
+// agent.
 func (s *State) request(seq int64, r nexus.Request) {
 	s.Requests = append(s.Requests, Request{seq, r})
 	s.Requested = max(s.Requested, seq)
 	s.add(seq, r)
 	if seq < s.Consent.Aside {
-		return // it is about a plan that is gone: whoever heard of it before that forgot it then
+		return // it is about a plan that is gone: the sender's guidance was discarded with it
 	}
 	s.waive(r)
 	if r.Verb == nexus.VerbTell || r.Verb == nexus.VerbRetry && r.Text != "" {
@@ -234,7 +236,7 @@ func (s *State) request(seq int64, r nexus.Request) {
 	}
 }
 
-// settleRequest takes a request off the list.
+// settleRequest removes a request from the list.
 func (s *State) settleRequest(f nexus.RequestSettled, at time.Time) {
 	if i := slices.IndexFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq }); i >= 0 && f.Granted {
 		s.markHelped(s.Requests[i].Request)
@@ -254,15 +256,14 @@ func (s *State) settleRequest(f nexus.RequestSettled, at time.Time) {
 	}
 }
 
-// removeGuidance forgets guidance that an agent has, or that was refused. Whoever looked at the list
-// before still sees it.
+// removeGuidance removes guidance that an agent received, or that was refused. Readers of the
+// old list still see it.
 func (s *State) removeGuidance(seq int64) {
 	s.Guidance = slices.DeleteFunc(slices.Clone(s.Guidance), func(g Guidance) bool { return g.Seq == seq })
 }
 
-// markHelped marks the task that somebody helped along: one that was told something,
-// had another chance, another criterion or somebody's word for one, or a
-// question answered. What a model answered is no help of a person.
+// markHelped marks the task that a person helped: with guidance, a retry, a changed or
+// approved criterion, or an answer to a question. A model's answer does not count as help.
 func (s *State) markHelped(r nexus.Request) {
 	id := r.Task
 	switch r.Verb {
@@ -284,8 +285,8 @@ func (s *State) markHelped(r nexus.Request) {
 	}
 }
 
-// recordGuidance keeps what a person who was heard said about a task. Answers are kept when
-// they are given, and a criterion that was revised says itself what it is now.
+// recordGuidance stores a person's delivered guidance about a task. Answers are stored when
+// they are given, and a revised criterion contains its own new text.
 func (s *State) recordGuidance(seq int64, r nexus.Request) {
 	id, about := r.Task, ""
 	switch r.Verb {
@@ -301,7 +302,7 @@ func (s *State) recordGuidance(seq int64, r nexus.Request) {
 	}
 }
 
-// waive keeps what people said last of a criterion.
+// waive records people's last decision about a criterion.
 func (s *State) waive(r nexus.Request) {
 	if r.Verb != nexus.VerbApprove && r.Verb != nexus.VerbReject && r.Verb != nexus.VerbRevise || !strings.Contains(r.ID, "/AC-") {
 		return
@@ -336,7 +337,7 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		s.order()
 	case nexus.TaskPlanned:
 		t := &Task{Task: f.Task, Status: nexus.Pending, Tier: cmp.Or(f.Task.Tier, nexus.Fast)}
-		if t.Attempts = s.void[t.ID]; len(t.Attempts) > 0 { // names that were given before the run went back
+		if t.Attempts = s.void[t.ID]; len(t.Attempts) > 0 { // names that were used before a rewind
 			t.Mercy = len(t.Attempts)
 			delete(s.void, t.ID)
 		}
@@ -367,7 +368,7 @@ func (s *State) applyRoutes(f nexus.Fact, at time.Time) {
 	}
 }
 
-// applyMend folds what is done about criteria that are not met.
+// applyMend applies facts about criteria that are not met.
 func (s *State) applyMend(f nexus.Fact, at time.Time) {
 	s.Fixes.Apply(f)
 	switch f := f.(type) {
@@ -386,7 +387,7 @@ func (s *State) applyMend(f nexus.Fact, at time.Time) {
 	}
 }
 
-// order orders the tasks as they are planned now.
+// order orders the planned tasks.
 func (s *State) order() {
 	s.Graph, _ = s.graph() // admitted, so it has no cycle
 	s.rank, s.urgency = s.Graph.Rank(), nil
@@ -433,10 +434,10 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		t.Route, t.Tier, t.Course = &f, f.Tier, f.Strategy
 	case nexus.CriterionRevised:
 		t := s.tasks[f.Task]
-		t.Criteria = slices.Clone(t.Criteria) // workers have it
+		t.Criteria = slices.Clone(t.Criteria) // workers share the old slice
 		t.Criteria[f.Number-1] = f.Criterion
-		if f.By != "nexus" { // a check that cannot tell was taken back, and the work is to do what it was
-			t.Refused, t.Revised = nil, len(t.Attempts) // of work that was to do something else
+		if f.By != "nexus" { // a useless check was dropped, and the required work is unchanged
+			t.Refused, t.Revised = nil, len(t.Attempts) // refusals of work for the old criteria
 		}
 	case nexus.ReplanAsked:
 		if t := s.tasks[f.Task]; t != nil {
@@ -458,9 +459,8 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 	}
 }
 
-// retry gives a task a fresh allowance. Its attempt continues where it stopped,
-// to the train where it was accepted, unless that is what failed, or a new one
-// goes back to a round.
+// retry gives a task new attempts. Its present attempt continues, in the landing queue if it
+// was accepted, unless that is the part that failed, or the new attempt goes back to a round.
 func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {
 	t.Back, t.Mercy, t.MercyRounds, t.MercyWorked = &f, len(t.Attempts), t.Rounds, t.Worked
 	if f.Fresh {
@@ -480,7 +480,7 @@ func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {
 	t.Retried++
 }
 
-// dequeueLanding takes a task off the queue for the train.
+// dequeueLanding removes a task from the landing queue.
 func (s *State) dequeueLanding(id nexus.TaskID) {
 	s.Queue = slices.DeleteFunc(s.Queue, func(t *QueuedLanding) bool { return t.Task == id })
 }
@@ -522,7 +522,7 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 	s.follow(t, a, f)
 }
 
-// follow keeps a task's status in step with its attempt.
+// follow updates a task's status from its attempt.
 func (s *State) follow(t *Task, a *Attempt, f nexus.Fact) {
 	if t.Status.Ended() {
 		return
@@ -548,8 +548,8 @@ func (s *State) follow(t *Task, a *Attempt, f nexus.Fact) {
 	}
 }
 
-// verified keeps the refusals of a task's work. A verdict that could not be
-// read changes nothing.
+// verified records the refusals of a task's work. A verdict that could not be read changes
+// nothing.
 func verified(t *Task, a *Attempt, f nexus.WorkVerified) {
 	switch {
 	case !f.Read:
@@ -591,7 +591,7 @@ func (s *State) applySession(f nexus.Fact, at time.Time) {
 	}
 }
 
-// attemptOfSessionFact returns the attempt that a session's fact belongs to.
+// attemptOfSessionFact returns the attempt of a session's fact.
 func attemptOfSessionFact(f nexus.Fact) nexus.AttemptID {
 	var id nexus.SessionID
 	switch f := f.(type) {
@@ -642,8 +642,8 @@ func (s *State) applyMoney(f nexus.Fact, at time.Time) {
 	}
 }
 
-// spend settles a reservation and books it on the run, the task, the session
-// and the tables that people ask for.
+// spend settles a reservation and adds it to the totals of the run, the task and the session,
+// and to the cost tables.
 func (s *State) spend(f nexus.BudgetSpent, at time.Time) {
 	r, ok := s.Ledger.Settle(f)
 	if !ok {
@@ -662,7 +662,7 @@ func (s *State) spend(f nexus.BudgetSpent, at time.Time) {
 	}
 }
 
-// refuse remembers which cap said no, until somebody raises it.
+// refuse records the cap that refused a call, until the cap is raised.
 func (s *State) refuse(f nexus.BudgetRefused) {
 	if t := s.tasks[f.Task]; t != nil && f.Cap == "task" {
 		t.OverCap = &f

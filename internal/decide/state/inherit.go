@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// applyInherited folds what became of a task in the run that this one was forked from.
+// applyInherited applies the state of a task in the run from which this one was forked.
 func (s *State) applyInherited(f nexus.TaskInherited, e nexus.Event) {
 	t := s.tasks[f.Task]
 	t.Status, t.Why, t.Inherited = f.Status, f.Why, &f
@@ -40,8 +40,8 @@ func (s *State) applyInherited(f nexus.TaskInherited, e nexus.Event) {
 	}
 }
 
-// TakenOver reports whether the work on a task was over in the run that this one was forked
-// from, and nothing was done at it since.
+// TakenOver reports whether the work on a task had ended in the run from which this one was
+// forked, and has not been changed since.
 func (t *Task) TakenOver() bool {
 	own := len(t.Attempts)
 	if t.Inherited != nil && t.Inherited.Landed != nil {
@@ -50,7 +50,7 @@ func (t *Task) TakenOver() bool {
 	return t.Inherited != nil && t.Inherited.Status.Ended() && own == 0
 }
 
-// disinherit forgets the work that a task was taken over with.
+// disinherit forgets a task's inherited work.
 func (t *Task) disinherit() {
 	if t.Inherited != nil {
 		left := *t.Inherited
@@ -59,7 +59,7 @@ func (t *Task) disinherit() {
 	}
 }
 
-// splitInto lets parts stand in the place of a task.
+// splitInto replaces a task by its parts.
 func (s *State) splitInto(t *Task, parts []nexus.TaskID, at time.Time) {
 	t.Status, t.Why, t.Ended = nexus.Split, "split into "+nexus.Join(parts), at
 	for _, other := range s.Tasks {
@@ -67,8 +67,8 @@ func (s *State) splitInto(t *Task, parts []nexus.TaskID, at time.Time) {
 	}
 }
 
-// InheritableFacts returns what another run takes over of this one: what landed, in order, what was
-// skipped or split, and what the work on other tasks came to.
+// InheritableFacts returns the facts that a forked run inherits from this one: landings in
+// order, skipped and split tasks, and the state of the work on other tasks.
 func (s *State) InheritableFacts() []nexus.Fact {
 	var all []nexus.Fact
 	for _, l := range s.Landings {

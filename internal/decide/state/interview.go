@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// applyInterview folds who talks with the interviewer.
+// applyInterview applies facts about the interview's attempts.
 func (s *State) applyInterview(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.InterviewSought:

@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// applyTrain folds how accepted work gets onto the run's branch.
+// applyTrain applies facts about the landing of accepted work on the run's branch.
 func (s *State) applyTrain(f nexus.Fact, e nexus.Event) {
 	at := e.At
 	switch f := f.(type) {
@@ -34,7 +34,7 @@ func (s *State) applyTrain(f nexus.Fact, e nexus.Event) {
 	}
 }
 
-// endLanding ends a landing, whatever came of it.
+// endLanding ends a landing, with any result.
 func (s *State) endLanding() {
 	if s.CurrentLanding != nil {
 		s.CurrentLanding.Merge.Stage = Over
@@ -42,8 +42,8 @@ func (s *State) endLanding() {
 	}
 }
 
-// startLanding takes a ticket off the queue. Its merger, if one is needed, works
-// under an attempt of its own, so that it can be resumed like any other.
+// startLanding removes an attempt from the queue. Its merger, if one is needed, has an
+// attempt of its own, so that it can be resumed like any other.
 func (s *State) startLanding(f nexus.TrainDeparted, at time.Time) {
 	s.dequeueLanding(f.Task)
 	id := MergeID(f.Attempt)
@@ -56,7 +56,7 @@ func (s *State) startLanding(f nexus.TrainDeparted, at time.Time) {
 	s.CurrentLanding = &QueuedLanding{Task: f.Task, Attempt: f.Attempt, Onto: f.Onto, Merge: m}
 }
 
-// MergeID names the merger's work for an attempt.
+// MergeID returns the ID of the merger's attempt for an attempt.
 func MergeID(id nexus.AttemptID) nexus.AttemptID { return id + mergeSuffix }
 
 const mergeSuffix = "-merge"

@@ -6,17 +6,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// SharedSession is the session of another task of the same lane that a coder goes on in.
+// SharedSession is the session of another task in the group that a coder continues.
 type SharedSession struct {
 	Session  nexus.SessionID
 	Task     nexus.TaskID
 	Model    string
 	Prompt   string   // blob: its system prompt and tools
-	Messages []string // blobs of what was said
-	Commit   string   // the work that it submitted, as it was accepted
+	Messages []string // blobs of the messages
+	Commit   string   // its submitted work, as accepted
 }
 
-// sharedSession returns a session of this run as one that another goes on in, nil where there is none.
+// sharedSession returns a session of this run as one that another session continues, or nil
+// if there is none.
 func (s *State) sharedSession(id nexus.SessionID) *SharedSession {
 	old := s.session(id)
 	if old == nil {
@@ -26,8 +27,8 @@ func (s *State) sharedSession(id nexus.SessionID) *SharedSession {
 	return &SharedSession{Session: id, Task: a.Task, Model: old.Model, Prompt: old.Prompt, Messages: slices.Clip(old.Messages), Commit: a.Commit}
 }
 
-// begin returns a session as it begins: empty, or with what was said in the one
-// that it goes on in.
+// begin returns a session at its start: empty, or with the messages of the session that it
+// continues.
 func (a *Attempt) begin(f nexus.SessionStarted) *Session {
 	c := &Session{SessionStarted: f}
 	if a.Warm != nil && f.After == a.Warm.Session {
@@ -36,7 +37,8 @@ func (a *Attempt) begin(f nexus.SessionStarted) *Session {
 	return c
 }
 
-// LaneOf returns the lane of a task, false where it is in none.
+// LaneOf returns the group of tasks that shares a session with a task, or false if there is
+// none.
 func (s *State) LaneOf(id nexus.TaskID) (nexus.LaneFormed, bool) {
 	for _, l := range slices.Backward(s.Lanes) {
 		if slices.Contains(l.Tasks, id) {
@@ -46,8 +48,8 @@ func (s *State) LaneOf(id nexus.TaskID) (nexus.LaneFormed, bool) {
 	return nexus.LaneFormed{}, false
 }
 
-// LeftLane reports whether a task of a lane is done alone from here on: its first
-// attempt was not accepted, or did not land as it was.
+// LeftLane reports whether a task is done without its shared session from now on: its first
+// attempt was not accepted, or did not land unchanged.
 func (t *Task) LeftLane() bool {
 	if len(t.Attempts) == 0 {
 		return false
@@ -56,7 +58,7 @@ func (t *Task) LeftLane() bool {
 	return len(t.Attempts) > 1 || a.Refusals > 0 || a.Stage == Over && a.Outcome != nexus.Accepted
 }
 
-// applyShares folds who reads for a role, and which tasks share a session.
+// applyShares applies facts about reviewers' models and shared sessions.
 func (s *State) applyShares(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.RoleRouted:

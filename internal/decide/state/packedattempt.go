@@ -8,17 +8,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// packedAttempt is what a state that only shows keeps of the rounds and sessions of an
-// attempt at a task that landed: the same, in a quarter of the room. See
-// [Attempt.Unpacked].
+// packedAttempt stores the rounds and sessions of an attempt at a task that landed, in a
+// state that is only displayed. It needs a quarter of the memory. See [Attempt.Unpacked].
 type packedAttempt struct {
 	rounds   []packedRound
 	sessions []packedSession
 }
 
-// packedRound is a [Round]. What is rare keeps a round whole.
+// packedRound is a [Round]. A round with unusual content is stored unpacked.
 type packedRound struct {
-	whole    *Round // in place of all that follows
+	whole    *Round // replaces all following fields
 	role     nexus.Role
 	session  nexus.SessionID
 	cause    string
@@ -36,9 +35,9 @@ type packedRound struct {
 	prompted bool
 }
 
-// packedEvidence is a [nexus.Evidence]: most of it is empty where a gate passed.
+// packedEvidence is a [nexus.Evidence]: most of its fields are empty if a gate passed.
 type packedEvidence struct {
-	whole  *nexus.Evidence // in place of all that follows
+	whole  *nexus.Evidence // replaces all following fields
 	of     *sharedGateText
 	tree   string
 	output string
@@ -47,9 +46,9 @@ type packedEvidence struct {
 	counts [3]int32
 }
 
-// packedSession is a [Session] that is over.
+// packedSession is a [Session] that has ended.
 type packedSession struct {
-	whole   *Session // in place of all that follows
+	whole   *Session // replaces all following fields
 	of      *sharedSessionText
 	id      nexus.SessionID
 	prompt  string
@@ -62,8 +61,7 @@ type packedSession struct {
 	over    bool
 }
 
-// sharedGateText and talkWords are what many judgements and sessions of a run have in
-// common.
+// sharedGateText and talkWords are texts that many judgements and sessions of a run share.
 type (
 	sharedGateText struct {
 		gate, command, toolchain string
@@ -76,7 +74,7 @@ type (
 	}
 )
 
-// attemptPacker keeps each text once that many attempts have.
+// attemptPacker stores one copy of each text that many attempts contain.
 type attemptPacker struct {
 	gates map[sharedGateText]*sharedGateText
 	talks map[sharedSessionText]*sharedSessionText
@@ -86,7 +84,7 @@ func newAttemptPacker() *attemptPacker {
 	return &attemptPacker{gates: map[sharedGateText]*sharedGateText{}, talks: map[sharedSessionText]*sharedSessionText{}}
 }
 
-// intern returns the one copy of a value.
+// intern returns the stored copy of a value.
 func intern[T comparable](known map[T]*T, v T) *T {
 	if p := known[v]; p != nil {
 		return p
@@ -95,7 +93,7 @@ func intern[T comparable](known map[T]*T, v T) *T {
 	return &v
 }
 
-// shrink makes an attempt small whose task landed.
+// shrink packs an attempt whose task landed.
 func (s *attemptPacker) shrink(a *Attempt) {
 	if a.small != nil || len(a.Rounds)+len(a.Sessions) == 0 {
 		return
@@ -136,7 +134,7 @@ func (s *attemptPacker) round(a *Attempt, r *Round) packedRound {
 	return k
 }
 
-// inflate returns the round again.
+// inflate returns the unpacked round.
 func (k *packedRound) inflate(a *Attempt) *Round {
 	if k.whole != nil {
 		return k.whole
@@ -167,12 +165,12 @@ func (s *attemptPacker) evidence(e *nexus.Evidence, v *nexus.VerdictGiven) packe
 		counts: [3]int32{int32(e.Counts.Passed), int32(e.Counts.Failed), int32(e.Counts.Skipped)}, //nolint:gosec // they were compared
 	}
 	if v != nil && v.Tree == k.tree {
-		k.tree = v.Tree // the same text, kept once
+		k.tree = v.Tree // shares one copy of the text
 	}
 	return k
 }
 
-// inflate returns what the gate said again.
+// inflate returns the unpacked evidence.
 func (k *packedEvidence) inflate() nexus.Evidence {
 	if k.whole != nil {
 		return *k.whole
@@ -197,7 +195,7 @@ func (s *attemptPacker) session(a *Attempt, c *Session) packedSession {
 	}
 }
 
-// inflate returns the session again.
+// inflate returns the unpacked session.
 func (k *packedSession) inflate(a *Attempt) *Session {
 	if k.whole != nil {
 		return k.whole
@@ -209,8 +207,8 @@ func (k *packedSession) inflate(a *Attempt) *Session {
 	}
 }
 
-// Unpacked returns the attempt with all its rounds and sessions: itself, but where a
-// state that only shows has made it small. It is only read.
+// Unpacked returns the attempt with all its rounds and sessions: the attempt itself, unless
+// the state has packed it. The result must not be changed.
 func (a *Attempt) Unpacked() *Attempt {
 	if a == nil || a.small == nil {
 		return a
@@ -220,7 +218,7 @@ func (a *Attempt) Unpacked() *Attempt {
 	return &w
 }
 
-// unpack makes an attempt large again, for a fact that came late.
+// unpack unpacks an attempt in place, for a fact that arrived late.
 func (a *Attempt) unpack() {
 	k := a.small
 	if k == nil {
@@ -235,8 +233,8 @@ func (a *Attempt) unpack() {
 	}
 }
 
-// Evidence returns what the gates said in the rounds, in order; of the last round
-// alone where only that is wanted. It is the same for an attempt that is not whole.
+// Evidence returns the gates' evidence of the rounds, in order, or only of the last round if
+// last is set. The result is the same for a packed attempt.
 func (a *Attempt) Evidence(last bool) iter.Seq[nexus.Evidence] {
 	return func(yield func(nexus.Evidence) bool) {
 		rounds := a.Rounds
@@ -256,7 +254,7 @@ func (a *Attempt) Evidence(last bool) iter.Seq[nexus.Evidence] {
 	}
 }
 
-// each yields what [Attempt.Evidence] does.
+// each yields the results of [Attempt.Evidence].
 func (k *packedAttempt) each(last bool, yield func(nexus.Evidence) bool) {
 	rounds := k.rounds
 	if last {
@@ -295,8 +293,8 @@ func (a *Attempt) Spent() nexus.Money {
 	return sum
 }
 
-// session returns the session with this ID, nil where there is none. One that is
-// asked for is no longer small.
+// session returns the session with this ID, or nil if there is none. It unpacks the session's
+// attempt.
 func (s *State) session(id nexus.SessionID) *Session {
 	if c := s.sessions[id]; c != nil {
 		return c
@@ -309,7 +307,7 @@ func (s *State) session(id nexus.SessionID) *Session {
 	return s.sessions[id]
 }
 
-// unpackAttempt makes an attempt large again, and its sessions known, if they are not already.
+// unpackAttempt unpacks an attempt and registers its sessions, if needed.
 func (s *State) unpackAttempt(a *Attempt) {
 	a.unpack()
 	for _, c := range a.Sessions {

@@ -8,14 +8,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// IsPaused reports whether a person paused the task and has not let it continue.
+// IsPaused reports whether a person paused the task and has not resumed it.
 func (t *Task) IsPaused() bool { return t.Paused != nil && !t.Status.Ended() }
 
-// WaitsForPausedTask reports whether the run waits for a task that a person paused and that
-// could be worked on otherwise: it does not end without it.
+// WaitsForPausedTask reports whether the run waits for a paused task that could otherwise be
+// worked on: the run does not end without it.
 func (s *State) WaitsForPausedTask() bool {
 	return slices.ContainsFunc(s.paused, func(t *Task) bool {
-		if !t.IsPaused() || s.tasks[t.ID] != t { // it is of a plan that was set aside
+		if !t.IsPaused() || s.tasks[t.ID] != t { // it belongs to a plan that was rejected
 			return false
 		}
 		_, blocked := s.Blocker(t)
@@ -23,7 +23,8 @@ func (s *State) WaitsForPausedTask() bool {
 	})
 }
 
-// OnlyPausedLeft reports whether nothing is done in the run because people paused what is left.
+// OnlyPausedLeft reports whether the run does nothing because people paused all remaining
+// tasks.
 func (s *State) OnlyPausedLeft() bool {
 	if !s.WaitsForPausedTask() || len(s.Active()) > 0 || s.CurrentLanding != nil || s.IsAddingTasks() || s.Judging != nil && s.Judging.Stage == Working {
 		return false
@@ -33,8 +34,7 @@ func (s *State) OnlyPausedLeft() bool {
 	})
 }
 
-// applyHold folds what people do with the agent of a task: it is paused, continues, or
-// is cut off.
+// applyHold applies people's commands to a task's agent: pause, resume and interrupt.
 func (s *State) applyHold(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.TaskPaused:
@@ -51,20 +51,19 @@ func (s *State) applyHold(f nexus.Fact, at time.Time) {
 	}
 }
 
-// unpause lets a task continue, or begin anew.
+// unpause lets a task continue, or start again.
 func (s *State) unpause(t *Task) {
 	t.Paused = nil
 	s.paused = slices.DeleteFunc(s.paused, func(o *Task) bool { return o == t })
 }
 
-// Pause says who paused a task, and when.
+// Pause is the author and the time of a task's pause.
 type Pause struct {
 	By string
 	At time.Time
 }
 
-// InterruptProblem returns why nobody can cut off what the agent of a task does; empty where
-// somebody can.
+// InterruptProblem returns why a task's agent cannot be interrupted, or "" if it can.
 func (s *State) InterruptProblem(t *Task) string {
 	a := t.Current()
 	switch {

@@ -12,14 +12,14 @@ import (
 // Question is a question to a person.
 type Question struct {
 	nexus.QuestionAsked
-	At     time.Time // when it was asked first
+	At     time.Time // when it was first asked
 	Answer string
 	By     string // empty while open
-	Left   bool   // nobody answered in time, and it is open still
-	Anew   bool   // the run was taken up since it was asked
+	Left   bool   // it was not answered in time, and is still open
+	Anew   bool   // another process continued the run since it was asked
 }
 
-// AsksToPublish reports whether it asks whether what landed may be published.
+// AsksToPublish reports whether it asks whether the landed commits may be published.
 func (q *Question) AsksToPublish() bool {
 	switch q.Trigger {
 	case nexus.PlanTrigger, nexus.AddTrigger, nexus.StepTrigger, nexus.ChangeTrigger:
@@ -29,8 +29,8 @@ func (q *Question) AsksToPublish() bool {
 	}
 }
 
-// applyQuestion folds what is asked of people. A question that is asked again
-// is the same one, with another deadline.
+// applyQuestion applies facts about questions to people. A repeated question is the same one
+// with another deadline.
 func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.QuestionAsked:
@@ -59,7 +59,7 @@ func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 	}
 }
 
-// keepSaid keeps what a person's answer says about a task.
+// keepSaid records a person's answer about a task.
 func (s *State) keepSaid(q *Question) {
 	if t, tell := s.StepTask(q), nexus.ReadStep(q.Answer).Tell; t != nil && tell != "" {
 		t.Said = append(slices.Clip(t.Said), DeliveredGuidance{Text: tell})
@@ -69,14 +69,14 @@ func (s *State) keepSaid(q *Question) {
 	}
 }
 
-// answered lets the clock of the attempt that asked continue.
+// answered starts the clock of the attempt that asked.
 func (s *State) answered(q *Question, at time.Time) {
 	if a := s.attempts[q.Attempt]; a != nil {
 		a.ResumeAfterAnswer(q.ID, at)
 	}
 }
 
-// Question returns the question with this ID, nil when there is none.
+// Question returns the question with this ID, or nil if there is none.
 func (s *State) Question(id string) *Question {
 	for _, q := range s.Questions {
 		if q.ID == id || q.Mark == id && id != "" {
@@ -86,14 +86,14 @@ func (s *State) Question(id string) *Question {
 	return nil
 }
 
-// NextQuestion returns the name of the next question. Where people were asked about the
-// goal before, it is none of the names that they have seen.
+// NextQuestion returns the ID of the next question. It differs from the IDs of questions
+// about the goal before the run, which people have seen.
 func (s *State) NextQuestion() string {
 	return fmt.Sprintf("q%d", s.Goal.Asked+len(s.Questions)+1)
 }
 
-// OpenQuestions returns the questions whose answer would change something: they are
-// open, and what asked them waits for it, or was left for want of it.
+// OpenQuestions returns the questions whose answer would have an effect: they are open, and
+// the asking task or attempt waits for it, or was parked without it.
 func (s *State) OpenQuestions() []*Question {
 	var all []*Question
 	for _, q := range s.Questions {
@@ -104,7 +104,7 @@ func (s *State) OpenQuestions() []*Question {
 	return all
 }
 
-// wants reports whether an answer to an open question would change something.
+// wants reports whether an answer to an open question would have an effect.
 func (s *State) wants(q *Question) bool {
 	if q.Attempt != "" && q.Attempt == s.Interview.Attempt {
 		return q.ID == s.Interview.Waits()
@@ -141,8 +141,8 @@ func (s *State) wants(q *Question) bool {
 	return !t.Status.Ended()
 }
 
-// AskingTask returns the task whose attempt, or whose landing, asked a question;
-// nil for the plan and the result.
+// AskingTask returns the task whose attempt or landing asked a question, or nil for questions
+// about the plan and the result.
 func (s *State) AskingTask(q *Question) *Task {
 	a := s.attempts[nexus.AttemptID(strings.TrimSuffix(string(q.Attempt), mergeSuffix))]
 	if a == nil {
@@ -151,6 +151,6 @@ func (s *State) AskingTask(q *Question) *Task {
 	return s.tasks[a.Task]
 }
 
-// IsDeliveryOnly reports whether the run was taken up to publish and to land what
-// landed, and for nothing else.
+// IsDeliveryOnly reports whether the run was reopened only to publish and merge the landed
+// commits.
 func (s *State) IsDeliveryOnly() bool { return s.deliver }

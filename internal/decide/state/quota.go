@@ -9,36 +9,36 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ParkedAccount is an account of a provider that takes no calls until a time; of an
-// agent program, one that takes no new sessions where it is held.
+// ParkedAccount is a provider's account that accepts no calls until a time. An agent
+// program's account that is held accepts no new sessions.
 type ParkedAccount struct {
 	Account string    `json:"account"`
 	Until   time.Time `json:"until"`
 	Why     string    `json:"why"`
-	Held    bool      `json:"held,omitzero"` // nearly used up: sessions under way continue
+	Held    bool      `json:"held,omitzero"` // nearly used up: running sessions continue
 }
 
-// QuotaWindow is how much of a limit of an agent program's account is used, as far as
-// the program said.
+// QuotaWindow is the used share of a limit of an agent program's account, as the program
+// reported it.
 type QuotaWindow struct {
 	Account string
-	Name    string // 5h, 7d, or as the program names it
+	Name    string // 5h, 7d, or the program's name for it
 	Used    int    // percent
 	Until   time.Time
 }
 
 const (
-	// same is how much later the same window may be said to start anew: some
-	// programs count the seconds that are left.
+	// same is the maximum difference between two reported reset times of the same window:
+	// some programs report the remaining seconds.
 	same = 2 * time.Minute
-	// farthest is how far off a window's start may be. What is farther is no
-	// window that a program knows.
+	// farthest is the maximum distance of a window's reset time. A later one is not a window
+	// that any program has.
 	farthest = 32 * 24 * time.Hour
 )
 
-// IsNewUsage reports whether a program says more than what is known of a window: one
-// more percent of it, or another window. So a window is recorded a hundred times
-// at most, however many messages tell of it.
+// IsNewUsage reports whether a program reported more than the known state of a window: at
+// least one percent more, or another window. So a window is recorded at most a hundred times,
+// however many messages report it.
 func IsNewUsage(known []QuotaWindow, f nexus.AgentLimited, now time.Time) bool {
 	if f.Used < 0 || !f.Until.After(now) || f.Until.Sub(now) > farthest {
 		return false
@@ -51,7 +51,7 @@ func findWindow(all []QuotaWindow, f nexus.AgentLimited) int {
 	return slices.IndexFunc(all, func(w QuotaWindow) bool { return w.Account == f.Agent && w.Name == f.Window })
 }
 
-// UpdateWindows returns what is known of windows after a program told of one.
+// UpdateWindows returns the known windows after a program's report.
 func UpdateWindows(known []QuotaWindow, f nexus.AgentLimited) []QuotaWindow {
 	w := QuotaWindow{f.Agent, f.Window, f.Used, f.Until}
 	known = slices.Clone(known)
@@ -62,18 +62,18 @@ func UpdateWindows(known []QuotaWindow, f nexus.AgentLimited) []QuotaWindow {
 	return append(known, w)
 }
 
-// AccountOf returns the account that calls of a provider/model count against.
+// AccountOf returns the account to which calls of a provider/model are charged.
 func AccountOf(model string) string {
 	account, _, _ := strings.Cut(model, "/")
 	return account
 }
 
-// ParkedFor returns why a provider/model cannot be asked, and until when;
-// false while it can.
+// ParkedFor returns the account that prevents calls to a provider/model, and until when, or
+// false if calls are possible.
 func (s *State) ParkedFor(model string) (ParkedAccount, bool) { return s.parkedFor(model, false) }
 
-// HeldFor returns why a session cannot begin with a provider/model, and until
-// when; false while it can.
+// HeldFor returns the account that prevents new sessions with a provider/model, and until
+// when, or false if they are possible.
 func (s *State) HeldFor(model string) (ParkedAccount, bool) { return s.parkedFor(model, true) }
 
 func (s *State) parkedFor(model string, held bool) (ParkedAccount, bool) {
@@ -84,7 +84,7 @@ func (s *State) parkedFor(model string, held bool) (ParkedAccount, bool) {
 	return s.Parked[i], true
 }
 
-// IsUnusedSession reports whether nothing was done yet in a session.
+// IsUnusedSession reports whether a session has done nothing yet.
 func (s *State) IsUnusedSession(id nexus.SessionID) bool {
 	c := s.session(id)
 	return c == nil || c.Turns == 0
@@ -94,7 +94,7 @@ func (s *State) applyQuota(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.AgentLimited:
 		s.Windows = UpdateWindows(s.Windows, f)
-	case nexus.QuotaHit: // which says more than that it was nearly so
+	case nexus.QuotaHit: // a stronger statement than nearly used up
 		s.Parked = slices.DeleteFunc(slices.Clone(s.Parked), func(p ParkedAccount) bool {
 			return p.Account == f.Account && p.Held && !p.Until.After(f.Until)
 		})
@@ -111,9 +111,9 @@ func (s *State) applyQuota(f nexus.Fact, at time.Time) {
 	}
 }
 
-// park keeps the later of two ends: calls that were under way together say
-// each their own. Who works with the account rests until then; where it is held,
-// who has not begun.
+// park keeps the later of two ends: calls that ran together each report their own. Attempts
+// that work with the account wait until then. If it is held, only attempts that have not
+// begun wait.
 func (s *State) park(p ParkedAccount, at time.Time) {
 	s.Parked = slices.Clone(s.Parked)
 	i := slices.IndexFunc(s.Parked, func(old ParkedAccount) bool { return old.Account == p.Account && old.Held == p.Held })
@@ -130,8 +130,7 @@ func (s *State) park(p ParkedAccount, at time.Time) {
 	}
 }
 
-// waits lets the attempt of a session rest that begins with an account which
-// takes none now.
+// waits makes the attempt of a new session wait if its account accepts none now.
 func (s *State) waits(f nexus.SessionStarted, at time.Time) {
 	for _, find := range []func(string) (ParkedAccount, bool){s.ParkedFor, s.HeldFor} {
 		if p, ok := find(f.Model); ok && f.Role != nexus.Scout {
@@ -140,7 +139,7 @@ func (s *State) waits(f nexus.SessionStarted, at time.Time) {
 	}
 }
 
-// QuotaHoldReason says why an account is held.
+// QuotaHoldReason returns why an account is held.
 func QuotaHoldReason(f nexus.QuotaHeld) string {
 	return fmt.Sprintf("%d%% of its %s limit is used", f.Used, f.Window)
 }

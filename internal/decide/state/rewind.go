@@ -12,18 +12,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// rewound is why what was under way is over, and who closed a question that
-// waited, after the run went back.
+// rewound is the reason for the end of work in progress, and the author of the end of an open
+// question, after a rewind.
 const rewound = "the run was rewound"
 
-// Rewind is one time that the run went back.
+// Rewind is one rewind of the run.
 type Rewind struct {
 	nexus.RunRewound
 	Seq int64 // of the fact
 	At  time.Time
 }
 
-// admitRewind refuses to go back to where the run never was.
+// admitRewind refuses to go back to a point that the run never had.
 func (s *State) admitRewind(f nexus.RunRewound) error {
 	switch {
 	case s.first == 0 || f.To < s.first:
@@ -42,8 +42,8 @@ func (s *State) admitRewind(f nexus.RunRewound) error {
 	return err
 }
 
-// halfway reports whether what comes after an event was recorded with it as one: a plan, or
-// what was made of a task.
+// halfway reports whether the events after an event were recorded together with it: a plan,
+// or the parts of a task.
 func (s *State) halfway(seq int64) (bool, error) {
 	for e, err := range s.events() {
 		if err != nil {
@@ -62,11 +62,11 @@ func (s *State) halfway(seq int64) (bool, error) {
 	return false, nil
 }
 
-// mostDeep is how often a run may go back to a point that it reached after it had gone
-// back, and so on: to fold it takes twice as long each time.
+// mostDeep limits the nesting of rewinds, that is, rewinds to a point after an earlier
+// rewind: each level doubles the time of folding.
 const mostDeep = 8
 
-// depth returns how often that is so for a point.
+// depth returns the nesting of rewinds for a point.
 func (s *State) depth(seq int64) int {
 	n := 0
 	for _, r := range s.Rewinds {
@@ -77,11 +77,11 @@ func (s *State) depth(seq int64) int {
 	return n
 }
 
-// rewind goes back to what held after an earlier event. What people and the world did since
-// cannot be taken back, so it still counts: money and time that were spent, limits that were set,
-// names that were given, what gates found out about a tree, and what people said about a
-// task. What was under way at that point is over: each attempt is followed by another one, with
-// a name of its own, that starts from the files as they were then. With an error nothing is changed.
+// rewind restores the state after an earlier event. Effects on people and the world cannot be
+// undone and still count: spent money and time, limits, used names, gates' evidence about
+// trees, and people's guidance about tasks. Work in progress at that point has ended: each
+// attempt is followed by another one, with its own name, that starts from the files at that
+// point. On an error nothing is changed.
 func (s *State) rewind(e nexus.Event, f nexus.RunRewound) error {
 	then, err := s.StateAt(f.To)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *State) rewind(e nexus.Event, f nexus.RunRewound) error {
 	return nil
 }
 
-// interrupt ends what is under way, as if it had never been begun.
+// interrupt ends work in progress as if it had never begun.
 func (s *State) interrupt(at time.Time) {
 	if s.Judging != nil && s.Judging.Stage != Over {
 		for id := range s.asked {
@@ -158,8 +158,8 @@ func (s *State) interrupt(at time.Time) {
 	s.TargetMerge.reset()
 }
 
-// stillAnswered returns the ID of a question that was answered, empty for one that is
-// to be asked again.
+// stillAnswered returns the ID of a question that was answered, or "" for one that must be
+// asked again.
 func (s *State) stillAnswered(id string) string {
 	if q := s.Question(id); q == nil || q.By == "" {
 		return ""
@@ -167,8 +167,8 @@ func (s *State) stillAnswered(id string) string {
 	return id
 }
 
-// endByRewind ends an attempt where it is: what its rounds came to is kept, and the attempt
-// has no result.
+// endByRewind ends an attempt at its present point: the results of its rounds are kept, and
+// the attempt has no result.
 func (a *Attempt) endByRewind(at time.Time) {
 	for _, c := range a.Sessions {
 		c.halt()
@@ -177,8 +177,8 @@ func (a *Attempt) endByRewind(at time.Time) {
 	a.Stage, a.Finished, a.Outcome, a.Commit, a.Tree, a.Why = Over, at, "", "", "", rewound
 }
 
-// takeOverTotals takes over what only grows, and what the world and people last said that no
-// point of the run changes.
+// takeOverTotals copies the values that only grow, and the last reports of people and the
+// world that no point of the run changes.
 func (s *State) takeOverTotals(now *State) {
 	s.Ledger, s.Usage, s.Spending, s.Pressed = now.Ledger, now.Usage, now.Spending, now.Pressed
 	s.Limits, s.Process, s.Alone, s.Patience = now.Limits, now.Process, now.Alone, now.Patience
@@ -186,7 +186,7 @@ func (s *State) takeOverTotals(now *State) {
 	maps.Copy(s.evidence, now.evidence)
 	s.Starts, s.PlanTries, s.Judged, s.AddTries = now.Starts, now.PlanTries, now.Judged, now.AddTries
 	s.Splits.Sought, s.TargetMerge.Tries, s.Fixes.Rounds, s.Undo.Tries = now.Splits.Sought, now.TargetMerge.Tries, now.Fixes.Rounds, now.Undo.Tries
-	for id := range now.attempts { // a plan that was refused counts for its name, too
+	for id := range now.attempts { // a refused plan counts too, for its name
 		if n, ok := strings.CutPrefix(string(id), "plan."); ok {
 			number, _ := strconv.Atoi(n)
 			s.PlanTries = max(s.PlanTries, number)
@@ -197,8 +197,8 @@ func (s *State) takeOverTotals(now *State) {
 	s.Requested, s.out = now.Requested, now.out
 }
 
-// takeOverNames takes over the names that were given since, so that none is given again: attempts
-// stay as what was undone.
+// takeOverNames copies the names that were used since, so that none is used again. Attempts
+// are kept as undone.
 func (s *State) takeOverNames(now *State) {
 	s.void = map[nexus.TaskID][]*Attempt{}
 	for id, a := range now.attempts {
@@ -208,10 +208,11 @@ func (s *State) takeOverNames(now *State) {
 	}
 	for id, c := range now.sessions {
 		if s.sessions[id] == nil {
-			s.sessions[id] = &Session{SessionStarted: c.SessionStarted, Over: true, Outcome: nexus.Stopped, Purpose: c.Purpose} // that bills are booked on
+			// costs are booked on it
+			s.sessions[id] = &Session{SessionStarted: c.SessionStarted, Over: true, Outcome: nexus.Stopped, Purpose: c.Purpose}
 		}
 	}
-	for id, c := range now.sessions { // what was paid since is paid
+	for id, c := range now.sessions { // money that was paid stays paid
 		s.sessions[id].Spent, s.sessions[id].Usage = c.Spent, c.Usage
 	}
 	for _, l := range now.Lanes[len(s.Lanes):] {
@@ -244,8 +245,7 @@ func (s *State) takeOverNames(now *State) {
 	}
 }
 
-// undone returns an attempt of which nothing counts but that it was made, and what it
-// cost.
+// undone returns an attempt of which only its existence and its cost count.
 func (a *Attempt) undone() *Attempt {
 	c := &Attempt{
 		ID: a.ID, Task: a.Task, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Stage: Over, Outcome: nexus.Stopped, Undone: true,
@@ -257,8 +257,8 @@ func (a *Attempt) undone() *Attempt {
 	return c
 }
 
-// takeOverHistory takes over what a task cost since and what people said about it, and gives it a
-// fresh allowance where it has not ended.
+// takeOverHistory copies a task's later cost and people's guidance about it, and gives it new
+// attempts if it has not ended.
 func (t *Task) takeOverHistory(now *Task) {
 	if now != nil {
 		t.Spent, t.Usage, t.Worked, t.Rounds, t.Retried = now.Spent, now.Usage, now.Worked, now.Rounds, now.Retried
@@ -271,8 +271,8 @@ func (t *Task) takeOverHistory(now *Task) {
 	}
 }
 
-// takeOverQuestions takes over the questions and requests that were made since: a question is over, and a
-// request that nobody settled yet is still to be settled.
+// takeOverQuestions copies the questions and requests that were made since: a question has
+// ended, and an open request is still to be settled.
 func (s *State) takeOverQuestions(now *State) {
 	for _, q := range now.Questions[len(s.Questions):] {
 		over := *q
@@ -294,10 +294,10 @@ func (s *State) takeOverQuestions(now *State) {
 	}
 }
 
-// takeOverClock lets the run's clock stand where it stood: the time that was worked is worked.
+// takeOverClock sets the run's clock to its later value: time that was worked stays counted.
 func (s *State) takeOverClock(now *State) {
 	if s.Started.IsZero() {
-		return // it begins anew
+		return // the clock starts at zero
 	}
 	s.held, s.since = now.held, now.since
 	if s.since.IsZero() {

@@ -7,23 +7,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// RunningGate is a gate that began to judge and has not ended.
+// RunningGate is a gate that is judging.
 type RunningGate struct {
 	nexus.GateStarted
 	At time.Time
 }
 
-// same reports whether two gates judge for the same attempt or landing: one
-// takes the place of the other.
+// same reports whether two gates judge for the same attempt or landing: one replaces the
+// other.
 func (u RunningGate) same(o nexus.GateStarted) bool {
 	return u.Attempt == o.Attempt && u.Task == o.Task
 }
 
-// paced is how many of the last judgements of a gate say how long it takes.
+// paced is the number of a gate's last judgements whose durations are stored.
 const paced = 9
 
-// gates keeps which gates judge now, and how long each takes. A fact that a
-// watchedWorker records only when no gate judges for it ends the one that was cut off.
+// gates records the running gates and their durations. A fact that a worker records only when
+// no gate runs for it ends a gate that was interrupted.
 func (s *State) gates(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.GateStarted:
@@ -59,23 +59,22 @@ func (s *State) gates(f nexus.Fact, at time.Time) {
 	}
 }
 
-// recordGateDuration remembers how long a gate took.
+// recordGateDuration stores a gate's duration.
 func (s *State) recordGateDuration(gate string, took time.Duration) {
 	all := append(s.pace[gate], took)
 	s.pace[gate] = all[max(0, len(all)-paced):]
 }
 
-// landing reports whether an attempt is the merger's, for the landing of a
-// task.
+// landing reports whether an attempt is the merger's, for the landing of a task.
 func (s *State) landing(id nexus.AttemptID, task nexus.TaskID) bool {
 	return s.CurrentLanding != nil && s.CurrentLanding.Merge.ID == id && s.CurrentLanding.Task == task
 }
 
-// ungate forgets gates.
+// ungate removes gates.
 func (s *State) ungate(which func(RunningGate) bool) { s.Gating = slices.DeleteFunc(s.Gating, which) }
 
-// attemptWithoutGate returns the attempt for which no gate judges any more once a fact is
-// recorded, empty for other facts.
+// attemptWithoutGate returns the attempt for which no gate runs any more once a fact is
+// recorded, or "" for other facts.
 func attemptWithoutGate(f nexus.Fact) nexus.AttemptID {
 	switch f := f.(type) {
 	case nexus.AttemptLost:
@@ -103,8 +102,8 @@ func attemptWithoutGate(f nexus.Fact) nexus.AttemptID {
 	}
 }
 
-// GateDurations returns how long the last judgements of a gate took in this run, from
-// its start until its evidence was recorded; empty where it ran in no tree.
+// GateDurations returns the durations of a gate's last judgements in this run, from start to
+// recorded evidence. It is empty if the gate ran on no tree.
 func (s *State) GateDurations(gate string) []time.Duration { return s.pace[gate] }
 
 // TimedGates returns the gates that [State.GateDurations] knows, sorted.
@@ -117,8 +116,8 @@ func (s *State) TimedGates() []string {
 	return all
 }
 
-// WorkedOn returns how long a task was worked on up to a time. Pauses, and
-// waits for providers, do not count.
+// WorkedOn returns the time of work on a task up to a time. Pauses and waits for providers do
+// not count.
 func (s *State) WorkedOn(t *Task, at time.Time) time.Duration {
 	d := t.Worked
 	if a := t.Current(); a != nil && a.Stage == Working {

@@ -2,17 +2,17 @@ package state
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// back is in the table for the status before a pause or a recovery.
+// back represents, in the table, the status before a pause or a recovery.
 const back nexus.RunStatus = "(back)"
 
 // Transition is one row of the run's state machine.
 type Transition struct {
-	Kind     string // of the fact that moves the run
+	Kind     string // kind of the fact that changes the status
 	From, To nexus.RunStatus
 }
 
-// Transitions returns the run's state machine, row by row. A fact that is
-// named here and has no row for the present status is illegal.
+// Transitions returns the run's state machine as a table. A fact that the table names and
+// that has no row for the present status is illegal.
 func Transitions() []Transition {
 	live := []nexus.RunStatus{
 		nexus.StatusPlanning, nexus.StatusExecuting, nexus.StatusReviewing, nexus.StatusLanding,
@@ -47,7 +47,7 @@ func Transitions() []Transition {
 	return rows
 }
 
-// changesRunStatus reports whether a fact is one of the state machine's.
+// changesRunStatus reports whether a fact is part of the state machine.
 func changesRunStatus(f nexus.Fact) bool {
 	switch f.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed,

@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// answered counts an answer, and the time that a person took for it.
+// answered counts a tool's answer, and the time that a person took for it.
 func (s *Session) answered(f nexus.ToolAnswered) {
 	s.Tally = s.Tally.WithAnswer(f.Failed)
 	if slices.Contains(s.asks, f.Call) {
@@ -15,14 +15,14 @@ func (s *Session) answered(f nexus.ToolAnswered) {
 	}
 }
 
-// settle ends the time of the call with this ID, if it is the one under way.
+// settle ends the time of the call with this ID, if it is running.
 func (s *Session) settle(id string, at time.Time) {
 	if s.call == id && id != "" {
 		s.lap(at)
 	}
 }
 
-// lap adds the time of the step under way, less what people took.
+// lap adds the time of the running step, without the time that people took.
 func (s *Session) lap(at time.Time) {
 	if !s.since.IsZero() {
 		s.Elapsed += max(0, at.Sub(s.since)-s.asked)
@@ -30,11 +30,11 @@ func (s *Session) lap(at time.Time) {
 	s.halt()
 }
 
-// halt forgets the step under way: it is over, or its process is gone.
+// halt forgets the running step: it has ended, or its process is gone.
 func (s *Session) halt() { s.call, s.since, s.asks, s.asked = "", time.Time{}, nil, 0 }
 
-// Step returns what the session waits for, and since when: "model" for the
-// answer to a call, "tools" for its tools, empty for neither.
+// Step returns the kind of the session's running step and its start: "model" for a call,
+// "tools" for its tools, "" for none.
 func (s *Session) Step() (what string, since time.Time) {
 	switch {
 	case s.since.IsZero():

@@ -6,13 +6,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Spec is what a run that writes a spec came to. The zero Spec is none.
+// Spec is the result of a run that writes a spec. The zero Spec is empty.
 type Spec struct {
 	Written *nexus.SpecWritten
 	Failed  *nexus.SpecFailed
 }
 
-// applySpec folds who writes a spec.
+// applySpec applies facts about the writing of a spec.
 func (s *State) applySpec(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.SpecSought:

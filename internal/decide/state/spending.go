@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// booked adds what a call cost to the tables that people ask for.
+// booked adds a call's cost to the cost tables.
 func (s *State) booked(r nexus.BudgetReserved, f nexus.BudgetSpent) {
 	tier := r.Tier
 	if t := s.tasks[r.Task]; tier == "" && t != nil && t.Current() != nil {
@@ -29,7 +29,7 @@ func (s *State) booked(r nexus.BudgetReserved, f nexus.BudgetSpent) {
 	)
 }
 
-// Wasted returns what attempts cost that did not land, nor are under way.
+// Wasted returns the cost of attempts that ended and were neither accepted nor landed.
 func (s *State) Wasted() nexus.Money {
 	var sum nexus.Money
 	for _, t := range s.Tasks {

@@ -8,26 +8,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Split is one task that is or was to be split.
+// Split is the split of one task, requested or done.
 type Split struct {
 	nexus.SplitSought
-	Parts   []nexus.TaskID // that stand in its place; none while that is open
-	Refused string         // why it is not split; empty while that is open
+	Parts   []nexus.TaskID // tasks that replace it; empty while the split is open
+	Refused string         // why it is not split; empty while the split is open
 }
 
-// Open reports whether nothing came of it yet.
+// Open reports whether the split has no result yet.
 func (e *Split) Open() bool { return len(e.Parts) == 0 && e.Refused == "" }
 
-// Splits keeps which tasks were to be split when nothing else helped, and what
-// came of it. The zero Splits has heard of none.
+// Splits records the tasks that were to be split when nothing else helped, and the results.
+// The zero Splits is empty.
 //
-// A task is split at most once, unless a person gives it another chance.
+// A task is split at most once, unless a person retries it.
 type Splits struct {
 	All    []*Split // in order, the last of each task
-	Sought int      // how many there ever were
+	Sought int      // number of requested splits
 }
 
-// Apply folds a fact. Facts of anything else change nothing.
+// Apply applies a fact. It ignores facts about anything else.
 func (b *Splits) Apply(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SplitSought:
@@ -53,8 +53,8 @@ func (b *Splits) forget(task nexus.TaskID) {
 	b.All = slices.DeleteFunc(b.All, func(e *Split) bool { return e.Task == task })
 }
 
-// ForTask returns what is known of a task, nil where nobody sought to split it, or
-// a person gave it another chance since.
+// ForTask returns the split of a task, or nil if none was requested, or a person has retried
+// the task since.
 func (b *Splits) ForTask(task nexus.TaskID) *Split {
 	for _, e := range b.All {
 		if e.Task == task {
@@ -64,7 +64,7 @@ func (b *Splits) ForTask(task nexus.TaskID) *Split {
 	return nil
 }
 
-// replaceNeed gives a task, which needs or wants another one, the parts of that in its place.
+// replaceNeed replaces a need or want of a task by the parts of the needed task.
 func replaceNeed(t *nexus.Task, whole nexus.TaskID, parts []nexus.TaskID) {
 	t.Needs, t.Wants = ReplaceNeed(t.Needs, whole, parts), ReplaceNeed(t.Wants, whole, parts)
 	if tie, ok := t.Ties[whole]; ok {
@@ -76,8 +76,7 @@ func replaceNeed(t *nexus.Task, whole nexus.TaskID, parts []nexus.TaskID) {
 	}
 }
 
-// ReplaceNeed returns what a task needs once its parts are in the place of one
-// that it needed.
+// ReplaceNeed returns a task's needs after one of them was replaced by its parts.
 func ReplaceNeed(needs []nexus.TaskID, task nexus.TaskID, parts []nexus.TaskID) []nexus.TaskID {
 	at := slices.Index(needs, task)
 	if at < 0 {
@@ -92,8 +91,8 @@ func ReplaceNeed(needs []nexus.TaskID, task nexus.TaskID, parts []nexus.TaskID) 
 	return all
 }
 
-// applySplit folds what is done about a task that is stuck. What needed it
-// needs its parts instead.
+// applySplit applies facts about the split of a stuck task. Tasks that needed it need its
+// parts instead.
 func (s *State) applySplit(f nexus.Fact, at time.Time) {
 	s.Splits.Apply(f)
 	switch f := f.(type) {

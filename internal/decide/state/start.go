@@ -2,26 +2,26 @@ package state
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// Start says whether hooks let the process that conducts the run work on it.
-// Each process asks anew. The zero Start is that there are none.
+// Start is whether hooks let the process that conducts the run work on it. Each process asks
+// again. The zero Start means that there are no hooks.
 type Start struct {
 	Stage StartStage
 	Why   string // why not
 	Again bool   // another process conducted the run before
 }
 
-// StartStage is how far asking the hooks came.
+// StartStage is the progress of asking the hooks.
 type StartStage int
 
-// The stages.
+// Values of StartStage.
 const (
-	StartFree    StartStage = iota // nobody has to be asked, or all agree
-	StartUnasked                   // hooks are to be asked
+	StartFree    StartStage = iota // no hook must be asked, or all agreed
+	StartUnasked                   // hooks are still to be asked
 	StartAsked                     // they are being asked
-	StartRefused                   // one refused
+	StartRefused                   // a hook refused
 )
 
-// applyStart folds what hooks say about the start.
+// applyStart applies the hooks' answers about the start.
 func (s *State) applyStart(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.RunStarted:

@@ -1,5 +1,5 @@
-// Package state folds a run's events into what is true now. It is the one
-// projection that everybody reads: the scheduler decides from it, every face
+// Package state folds a run's events into the present state of the run. It is the only
+// projection that the program decides from: the scheduler decides from it, every interface
 // shows it, and a restarted process rebuilds it from the journal alone.
 package state
 
@@ -14,12 +14,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// State is what is true of a run after the last applied event. One goroutine
-// owns it; what leaves that goroutine is a [View] or a clone.
+// State is the state of a run after the last applied event. One goroutine owns it; other
+// goroutines get a [View] or a clone.
 type State struct {
 	Run      nexus.RunID
 	Goal     nexus.GoalAccepted
-	Limits   nexus.Limits // of the goal, or the last that a person set
+	Limits   nexus.Limits // of the goal, or the last ones that a person set
 	Status   nexus.RunStatus
 	Why      string // why it ended
 	Seq      int64  // last applied event
@@ -28,96 +28,98 @@ type State struct {
 	Ended    time.Time
 	Updated  time.Time
 
-	Process     nexus.Process // who conducts it, or did last
+	Process     nexus.Process // the present or last conductor
 	Planning    *Attempt      // the sessions that make the plan; nil before
 	PlanTries   int
-	Interview   clarify.Interview // what people were asked about the goal
-	Spec        Spec              // that was written of the goal
-	Proposed    int               // tasks that the proposed plan has; 0 without one
-	Cover       *nexus.PlanCover  // what a second look at the plan found; nil: nobody looked
-	Assumed     []string          // what the plan takes for granted
-	Foreseen    []nexus.PlanRisk  // what may go wrong with it, as its planner thinks
+	Interview   clarify.Interview // the interview about the goal
+	Spec        Spec              // spec of the goal
+	Proposed    int               // tasks of the proposed plan; 0 if there is none
+	Cover       *nexus.PlanCover  // result of the plan's coverage check; nil: not checked
+	Assumed     []string          // assumptions of the plan
+	Foreseen    []nexus.PlanRisk  // risks of the plan that its planner sees
 	Planned     bool              // the plan is approved
 	Consent     PlanConsent
 	PlanError   string
-	PlanOutcome nexus.Outcome // why there is no plan, where that has a name
-	Judging     *Attempt      // the session that says how hard tasks are; nil before
-	Judged      int           // times that was begun
-	Mending     *Attempt      // the session that says why criteria are not met; nil before
+	PlanOutcome nexus.Outcome // why there is no plan, as an outcome if it has one
+	Judging     *Attempt      // the session that estimates tasks' complexity; nil before
+	Judged      int           // number of such sessions
+	Mending     *Attempt      // the session that finds why criteria are not met; nil before
 	Tasks       []*Task       // in the plan's order
 	Graph       *graph.Graph  // of the tasks; nil until the plan is approved
 
-	Lanes          []nexus.LaneFormed // of small tasks that share a session, in the order in which they were formed
-	Tip            string             // last commit on the run's branch; the base before the first landing
-	Queue          []*QueuedLanding   // accepted attempts that wait for the train
-	CurrentLanding *QueuedLanding     // the one that is landing
-	Landings       []*Landing         // what landed, in order
+	// groups of small tasks that share a session, in the order in which they were formed
+	Lanes          []nexus.LaneFormed
+	Tip            string           // last commit on the run's branch; the base before the first landing
+	Queue          []*QueuedLanding // the landing queue: accepted attempts that wait to land
+	CurrentLanding *QueuedLanding   // the attempt that is landing
+	Landings       []*Landing       // landed commits, in order
 	Drain          *nexus.RunDrained
 	Result         *nexus.ResultGated
 	Published      *nexus.ResultPublished
-	TargetMerge    TargetMerge // how what landed gets onto a target that moved
+	TargetMerge    TargetMerge // merge of the landed commits onto a target that moved
 	Start          Start       // whether hooks let the work start
 
-	Alone    bool          // nobody answers questions
-	Patience time.Duration // that they wait for an answer; 0: for ever
+	Alone    bool          // no person answers questions
+	Patience time.Duration // how long questions wait for an answer; 0: forever
 
-	Requests  []Request // not settled, in order
-	Requested int64     // the last request that was seen
+	Requests  []Request // open requests, in order
+	Requested int64     // sequence number of the last request
 	Questions []*Question
-	Guidance  []Guidance // not delivered, in order
+	Guidance  []Guidance // undelivered guidance, in order
 	Ledger    budget.Ledger
 	Usage     nexus.Usage
 	Spending  budget.Spending
 	Starts    int                  // attempts started, over the whole run
-	OverCap   *nexus.BudgetRefused // a cap said no that concerns more than one task
-	Pressed   int                  // last mark of a cap that was said, in percent
-	Readers   []nexus.RoleRouted   // who reads whose work
-	Alerts    Alerts               // what people were told is odd, and what may be
-	Splits    Splits               // which tasks were to be split, and what came of it
-	Fixes     Fixes                // what was done about criteria that were not met on what landed
-	Additions []*Addition          // what people added after the plan, in order; those that were turned down are gone
+	OverCap   *nexus.BudgetRefused // the refusal by a cap that affects more than one task
+	Pressed   int                  // last reported percentage of a cap
+	Readers   []nexus.RoleRouted   // models that review the work of other models
+	Alerts    Alerts               // alerts that were sent, and the data for the next ones
+	Splits    Splits               // tasks that were to be split, and the results
+	Fixes     Fixes                // faults behind criteria that the landed tree does not meet
+	Additions []*Addition          // people's additions after the plan, in order; rejected ones are removed
 	AddTries  int                  // sessions that made tasks of them
 	Parked    []ParkedAccount      // accounts without quota, in the order in which they ran out
-	Windows   []QuotaWindow        // what agent programs said of the limits of their accounts, in the order in which they first did
+	// limits of accounts as agent programs reported them, in the order of the first reports
+	Windows []QuotaWindow
 
-	Checkpoints []*Checkpoint // points with names, in order
-	Rewinds     []Rewind      // times that the run went back, in order
-	Undo        Undo          // how what landed is reverted
+	Checkpoints []*Checkpoint // named points, in order
+	Rewinds     []Rewind      // rewinds of the run, in order
+	Undo        Undo          // revert of landed changes
 
-	Gating []RunningGate // gates that judge now, in the order in which they began
+	Gating []RunningGate // gates that are running, in the order in which they began
 
 	machine  []Transition
-	deliver  bool                 // it was taken up to publish and land what landed, and nothing else
+	deliver  bool                 // it was reopened only to publish and merge the landed commits
 	stirred  bool                 // something happened since the last checkpoint
-	shelf    *attemptPacker       // see [State.DiscardLandedDetails]; nil: nothing is forgotten
-	out      bool                 // what landed was published, now or before
-	phase    nexus.RunStatus      // where paused and recovering go back to
-	held     time.Duration        // it was paused, or nobody conducted it
-	since    time.Time            // when that began; zero while it continues
-	heard    time.Time            // when its conductor last said something
-	rank     map[nexus.TaskID]int // minutes of the longest path that begins with a task
-	urgency  map[nexus.TaskID]int // see [State.Urgency]; nil where no task has a priority
+	shelf    *attemptPacker       // see [State.DiscardLandedDetails]; nil: nothing is discarded
+	out      bool                 // the landed commits were published, now or before
+	phase    nexus.RunStatus      // status to which paused and recovering return
+	held     time.Duration        // total time in which it was paused or not running
+	since    time.Time            // start of the present such time; zero while it runs
+	heard    time.Time            // time of the last fact by its conductor
+	rank     map[nexus.TaskID]int // minutes of the longest path that starts with a task
+	urgency  map[nexus.TaskID]int // see [State.Urgency]; nil if no task has a priority
 	tasks    map[nexus.TaskID]*Task
 	attempts map[nexus.AttemptID]*Attempt
 	sessions map[nexus.SessionID]*Session
 	evidence map[evidenceKey]nexus.Evidence
-	pace     map[string][]time.Duration // by gate: how long its last judgements took
-	asked    map[nexus.TaskID]bool      // a model was to say how hard it is
-	paused   []*Task                    // that people paused, in order; see [Task.IsPaused]
-	waived   []string                   // criteria that people do without, or signed
+	pace     map[string][]time.Duration // durations of the last judgements, by gate
+	asked    map[nexus.TaskID]bool      // a model was asked for its complexity
+	paused   []*Task                    // tasks that people paused, in order; see [Task.IsPaused]
+	waived   []string                   // criteria that people waived or approved
 	told     map[nexus.TaskID]nexus.Route
 	first    int64                         // first applied event
-	past     iter.Seq2[nexus.Event, error] // reads what was applied again; nil: log has it
-	log      []nexus.Event                 // everything that was applied, without hashes; empty with a past
-	void     map[nexus.TaskID][]*Attempt   // at tasks that a rewind took away
+	past     iter.Seq2[nexus.Event, error] // reads the applied events again; nil: log contains them
+	log      []nexus.Event                 // all applied events, without hashes; empty with a past
+	void     map[nexus.TaskID][]*Attempt   // attempts at tasks that a rewind removed
 }
 
-// QueuedLanding is an accepted attempt on its way to the branch.
+// QueuedLanding is an accepted attempt in the landing queue.
 type QueuedLanding struct {
 	Task    nexus.TaskID
 	Attempt nexus.AttemptID
-	Onto    string   // set when it departs
-	Merge   *Attempt // the merger's sessions, where there is a conflict
+	Onto    string   // set when its landing starts
+	Merge   *Attempt // the merger's sessions, if there is a conflict
 }
 
 // Landing is a commit on the run's branch.
@@ -127,25 +129,24 @@ type Landing struct {
 	Seq int64
 }
 
-// Request is a request that waits to be settled.
+// Request is a request that is not settled.
 type Request struct {
 	Seq int64
 	nexus.Request
 }
 
-// Guidance is what somebody wants the agent of a task to know, or what it is to
-// hear of a landing.
+// Guidance is a message for a task's agent: from a person, or about a landing.
 type Guidance struct {
 	Seq    int64
 	Task   nexus.TaskID
 	Text   string
-	Landed bool // nobody said it
-	Cut    bool // what its agent did was cut off to say it
+	Landed bool // it reports a landing, and has no author
+	Cut    bool // its agent was interrupted for it
 
-	Comments []nexus.Comment // a batch about its change, in place of Text
+	Comments []nexus.Comment // a batch of comments on its change, instead of Text
 }
 
-// LookAgain is what an agent hears whom a person interrupts without a word.
+// LookAgain is the message for an agent that a person interrupts without a text.
 const LookAgain = "Look at what you have, and do not simply do the same again."
 
 type evidenceKey struct{ tree, gate string }
@@ -159,8 +160,8 @@ func New(run nexus.RunID) *State {
 	}
 }
 
-// Replay folds a whole run. It stops at the first error of the sequence, and
-// returns the state up to there with it. The sequence is the state's past; see [State.ReadPastFrom].
+// Replay folds a whole run. It stops at the first error of the sequence and returns the state
+// up to there with it. The state reads its past from the sequence; see [State.ReadPastFrom].
 func Replay(run nexus.RunID, events iter.Seq2[nexus.Event, error]) (*State, error) {
 	s := New(run).ReadPastFrom(events)
 	for e, err := range events {
@@ -174,8 +175,8 @@ func Replay(run nexus.RunID, events iter.Seq2[nexus.Event, error]) (*State, erro
 	return s, nil
 }
 
-// Apply folds one event. An event that cannot follow, or names a task or an
-// attempt that does not exist, is an error and leaves the state as it was.
+// Apply applies one event. An event that cannot follow, or names a task or an attempt that
+// does not exist, is an error and does not change the state.
 func (s *State) Apply(e nexus.Event) error {
 	if err := s.admit(e.Fact); err != nil {
 		return fmt.Errorf("fold event %d (%s): %w", e.Seq, nexus.Kind(e.Fact), err)
@@ -201,14 +202,14 @@ func (s *State) Apply(e nexus.Event) error {
 	return nil
 }
 
-// stopClock stops the run's clock, from a time on.
+// stopClock stops the run's clock at a time.
 func (s *State) stopClock(at time.Time) {
 	if s.since.IsZero() {
 		s.since = at
 	}
 }
 
-// resumeClock lets the run's clock continue.
+// resumeClock starts the run's clock again.
 func (s *State) resumeClock(at time.Time) {
 	if !s.since.IsZero() {
 		s.held += at.Sub(s.since)
@@ -216,8 +217,7 @@ func (s *State) resumeClock(at time.Time) {
 	}
 }
 
-// clock returns the time as it would be had the run never been paused, and
-// never been without a process.
+// clock returns the time without the run's pauses and the times between its processes.
 func (s *State) clock(at time.Time) time.Time {
 	if !s.since.IsZero() {
 		at = s.since
@@ -225,11 +225,11 @@ func (s *State) clock(at time.Time) time.Time {
 	return at.Add(-s.held)
 }
 
-// Worked returns how long the run was conducted up to a time. Pauses and the
-// time between two processes do not count.
+// Worked returns the run's working time up to a time. Pauses and the time between two
+// processes do not count.
 func (s *State) Worked(at time.Time) time.Duration { return s.clock(at).Sub(s.Started) }
 
-// Due returns when [State.Worked] will reach d; zero while the run is held.
+// Due returns when [State.Worked] will reach d, or zero while the run's clock is stopped.
 func (s *State) Due(d time.Duration) time.Time {
 	if !s.since.IsZero() {
 		return time.Time{}
@@ -237,27 +237,27 @@ func (s *State) Due(d time.Duration) time.Time {
 	return s.Started.Add(d + s.held)
 }
 
-// IsDelivering reports whether the work on the tasks is over and what landed is
-// judged or published.
+// IsDelivering reports whether the work on the tasks has ended and the result is being judged
+// or published.
 func (s *State) IsDelivering() bool {
 	return s.phase == nexus.StatusReviewing || s.phase == nexus.StatusLanding
 }
 
-// Rank returns the minutes of the longest path of work that begins with a
-// task: the higher, the sooner it should start.
+// Rank returns the minutes of the longest path of work that starts with a task: the higher,
+// the sooner it should start.
 func (s *State) Rank(id nexus.TaskID) int { return s.rank[id] }
 
-// Urgency returns how much a task and what waits for it matter; see [graph.Graph.Urgency]. It is the
-// same for all tasks of a plan without priorities.
+// Urgency returns the importance of a task and of the tasks that wait for it; see
+// [graph.Graph.Urgency]. It is the same for all tasks of a plan without priorities.
 func (s *State) Urgency(id nexus.TaskID) int { return s.urgency[id] }
 
-// Task returns the task with this ID, nil when there is none.
+// Task returns the task with this ID, or nil if there is none.
 func (s *State) Task(id nexus.TaskID) *Task { return s.tasks[id] }
 
-// Attempt returns the attempt with this ID, nil when there is none.
+// Attempt returns the attempt with this ID, or nil if there is none.
 func (s *State) Attempt(id nexus.AttemptID) *Attempt { return s.attempts[id] }
 
-// KnownEvidence returns the evidence that a gate gave last on exactly this tree.
+// KnownEvidence returns a gate's last evidence on exactly this tree.
 func (s *State) KnownEvidence(tree, gate string) (nexus.Evidence, bool) {
 	e, ok := s.evidence[evidenceKey{tree, gate}]
 	return e, ok
@@ -274,8 +274,8 @@ func (s *State) Active() []*Attempt {
 	return all
 }
 
-// RouteAnswer reports whether a model was to say how hard a task is, and returns
-// what it said, nil when it said nothing.
+// RouteAnswer reports whether a model was asked for a task's complexity, and returns its
+// answer, or nil if there is none.
 func (s *State) RouteAnswer(id nexus.TaskID) (*nexus.Route, bool) {
 	if r, ok := s.told[id]; ok {
 		return &r, true
@@ -292,9 +292,9 @@ func (s *State) Counts() map[nexus.TaskStatus]int {
 	return c
 }
 
-// StatusOf returns a task's status. Blocked is computed: a task is blocked
-// while one that it needs has ended without landing. Nothing is under way in
-// a run that has ended: what was waits for the run to be taken up again.
+// StatusOf returns a task's status. Blocked is computed: a task is blocked if one that it
+// needs has ended without landing. No task is in progress in a run that has ended: its tasks
+// wait until the run is reopened.
 func (s *State) StatusOf(t *Task) nexus.TaskStatus {
 	status := s.unblocked(t)
 	if status == nexus.Pending {
@@ -305,7 +305,7 @@ func (s *State) StatusOf(t *Task) nexus.TaskStatus {
 	return status
 }
 
-// unblocked returns a task's status but for blocked.
+// unblocked returns a task's status without the computation of blocked.
 func (s *State) unblocked(t *Task) nexus.TaskStatus {
 	if s.Status.Ended() && !t.Status.Ended() {
 		return nexus.Pending
@@ -313,7 +313,7 @@ func (s *State) unblocked(t *Task) nexus.TaskStatus {
 	return t.Status
 }
 
-// Blocker returns the nearest task that keeps t from ever starting.
+// Blocker returns the nearest task that prevents t from ever starting.
 func (s *State) Blocker(t *Task) (nexus.TaskID, bool) {
 	seen := map[nexus.TaskID]bool{}
 	for level := t.Needs; len(level) > 0; {
@@ -336,7 +336,8 @@ func (s *State) Blocker(t *Task) (nexus.TaskID, bool) {
 	return "", false
 }
 
-// Ready reports whether every task that t needs has landed, and every one that it wants has, or will not.
+// Ready reports whether every task that t needs has landed, and every one that it wants has
+// landed or will not.
 func (s *State) Ready(t *Task) bool {
 	if t.Status != nexus.Pending || s.Splitting(t.ID) {
 		return false
@@ -360,7 +361,7 @@ func (s *State) hopeless(t *Task) bool {
 	return status.Ended() && status != nexus.Landed
 }
 
-// Splitting reports whether somebody splits a task now.
+// Splitting reports whether a session is splitting a task.
 func (s *State) Splitting(id nexus.TaskID) bool {
 	e := s.Splits.ForTask(id)
 	return e != nil && e.Open() && s.attempts[e.Attempt].Stage == Working

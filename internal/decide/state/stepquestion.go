@@ -8,13 +8,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// stepMark begins the mark of the question whether a task may begin.
+// stepMark starts the mark of the question whether a task may begin.
 const stepMark = "step:"
 
-// StepMark returns what marks the question whether a task may begin.
+// StepMark returns the mark of the question whether a task may begin.
 func StepMark(id nexus.TaskID) string { return stepMark + string(id) }
 
-// StepQuestion returns the question whether a task may begin, nil where nobody was asked.
+// StepQuestion returns the question whether a task may begin, or nil if it was not asked.
 func (s *State) StepQuestion(id nexus.TaskID) *Question {
 	for _, q := range slices.Backward(s.Questions) {
 		if q.Trigger == nexus.StepTrigger && q.Mark == StepMark(id) {
@@ -24,7 +24,7 @@ func (s *State) StepQuestion(id nexus.TaskID) *Question {
 	return nil
 }
 
-// StepTask returns the task that a question lets begin, nil for other questions.
+// StepTask returns the task whose start a question is about, or nil for other questions.
 func (s *State) StepTask(q *Question) *Task {
 	if q.Trigger != nexus.StepTrigger {
 		return nil
@@ -33,7 +33,7 @@ func (s *State) StepTask(q *Question) *Task {
 }
 
 // OpenStepQuestion returns the question that the whole run waits for: whether its next task
-// may begin. It is nil while something else works.
+// may begin. It is nil while other work is in progress.
 func (s *State) OpenStepQuestion() *Question {
 	if !s.Limits.Step {
 		return nil
@@ -48,8 +48,8 @@ func (s *State) OpenStepQuestion() *Question {
 	return nil
 }
 
-// HasWorkUnderway reports whether something works, or has to before anything else begins in a run
-// that works task by task: an attempt, a landing, a planner, somebody who splits a task.
+// HasWorkUnderway reports whether, in a run that works task by task, some work is in progress
+// or must be done before the next task begins: an attempt, a landing, a planner, a split.
 func (s *State) HasWorkUnderway() bool {
 	if s.CurrentLanding != nil || len(s.Queue) > 0 || s.Judging != nil && s.Judging.Stage == Working || s.IsAddingTasks() {
 		return true
@@ -58,15 +58,15 @@ func (s *State) HasWorkUnderway() bool {
 		slices.ContainsFunc(s.Splits.All, func(e *Split) bool { return s.Splitting(e.Task) })
 }
 
-// waitsForPerson reports whether the whole run waits until a person lets its next task begin, or
-// what they paused continue.
+// waitsForPerson reports whether the whole run waits until a person lets its next task begin
+// or resumes paused tasks.
 func (s *State) waitsForPerson() bool {
 	q := s.OpenStepQuestion()
 	return (q != nil && !q.Left || s.HasOpenLandingQuestion()) && !s.HasWorkUnderway() || s.OnlyPausedLeft()
 }
 
-// updateClockForPerson stops the run's clock while the whole run waits for a person, and lets it continue
-// when it no longer does. A pause and a recovery stop the clock themselves.
+// updateClockForPerson stops the run's clock while the whole run waits for a person, and
+// starts it again after that. A pause and a recovery stop the clock themselves.
 func (s *State) updateClockForPerson(was bool, at time.Time) {
 	switch is := s.waitsForPerson(); {
 	case s.Status != nexus.StatusExecuting:

@@ -7,12 +7,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Tally counts the tool calls of a session. It only grows, but for Row.
+// Tally counts the tool calls of a session. Its counts only grow, except Row.
 type Tally struct {
 	Calls  int
 	Failed int
-	Row    int            // that failed in a row, last
-	Tools  map[string]int // calls of each; never changed in place
+	Row    int            // the last failed calls in a row
+	Tools  map[string]int // calls of each tool; never changed in place
 }
 
 // WithCall returns the tally with one more call.
@@ -38,8 +38,8 @@ func (t Tally) WithAnswer(failed bool) Tally {
 	return t
 }
 
-// LimitReason says which limit is used up; tool was called last. It is empty while
-// none is.
+// LimitReason returns the limit that is used up, or "" if none is. Tool is the tool that was
+// called last.
 func (t Tally) LimitReason(l nexus.Limits, tool string) string {
 	switch {
 	case l.Calls > 0 && t.Calls >= l.Calls:

@@ -6,24 +6,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// TargetMerge is how what landed on the run's branch gets onto a target that moved
-// in the meantime.
+// TargetMerge is the merge of the landed commits onto a target that has moved in the
+// meantime.
 type TargetMerge struct {
-	Asked   *nexus.LandingAsked  // a person wants it there; nil where only the goal does
-	Moved   *nexus.TargetMoved   // where the target was found last; nil while it is where it was
-	Merged  *nexus.LandingMerged // what was merged last; nil before
+	Asked   *nexus.LandingAsked  // a person's request; nil if only the goal asks for it
+	Moved   *nexus.TargetMoved   // last known move of the target; nil if it has not moved
+	Merged  *nexus.LandingMerged // the last merge; nil before
 	Refused string               // why it is not merged; empty while it may be
 	Work    *Attempt             // the sessions that merge; nil before
-	Tries   int                  // times that was begun; it only grows
+	Tries   int                  // number of such attempts; it only grows
 }
 
-// NeedsMerge reports whether the target moved and what landed is still to be
-// merged onto it.
+// NeedsMerge reports whether the target moved and the landed commits are still to be merged
+// onto it.
 func (h *TargetMerge) NeedsMerge() bool {
 	return h.Moved != nil && h.Refused == "" && (h.Merged == nil || h.Merged.Onto != h.Moved.Commit)
 }
 
-// applyTargetMerge folds how what landed gets onto the target.
+// applyTargetMerge applies facts about the merge onto the target.
 func (s *State) applyTargetMerge(f nexus.Fact, at time.Time) {
 	h := &s.TargetMerge
 	switch f := f.(type) {
@@ -55,7 +55,7 @@ func (h *TargetMerge) over(at time.Time) {
 	}
 }
 
-// reset forgets where the target was: the run is taken up again.
+// reset forgets the target's position, because the run is reopened.
 func (h *TargetMerge) reset() {
 	h.Moved, h.Merged, h.Refused = nil, nil, ""
 	if h.Work != nil {

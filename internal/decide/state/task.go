@@ -8,52 +8,51 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Task is a task and what became of it so far.
+// Task is a task and its progress.
 type Task struct {
 	nexus.Task
 	Status    nexus.TaskStatus  // never blocked: see [State.StatusOf]
 	Why       string            // why it was parked or skipped
 	Report    string            // blob of its escalation report
-	Tier      nexus.Tier        // where the next attempt starts
-	Route     *nexus.TaskRouted // how hard it is taken to be; nil before it was routed
-	Course    nexus.Strategy    // of the next attempts, where that was chosen; zero leaves it to the plan
-	Turned    int               // attempts before that was lowered; they do not count against the ladder
+	Tier      nexus.Tier        // tier of the next attempt
+	Route     *nexus.TaskRouted // estimated complexity; nil before it was routed
+	Course    nexus.Strategy    // strategy of the next attempts, if one was chosen; zero: the plan decides
+	Turned    int               // attempts before the tier was lowered; they do not count for escalation
 	Attempts  []*Attempt
 	Rounds    int // over all attempts
-	RoundsOf  int // of them in the current attempt
+	RoundsOf  int // rounds of the current attempt
 	Landed    *nexus.TrainLanded
-	Inherited *nexus.TaskInherited  // what the run that this one was forked from made of it; nil for nothing
-	Replan    *nexus.ReplanAsked    // an agent wants another plan for it
-	Replans   []nexus.ReplanDecided // how it was to continue when it reached thresholds
-	OverCap   *nexus.BudgetRefused  // the task's own cap said no
+	Inherited *nexus.TaskInherited  // state in the run from which this one was forked; nil: none
+	Replan    *nexus.ReplanAsked    // an agent's request for another plan of it
+	Replans   []nexus.ReplanDecided // decisions about its continuation when it reached thresholds
+	OverCap   *nexus.BudgetRefused  // refusal by the task's own cap
 	Spent     nexus.Money
 	Usage     nexus.Usage
-	Began     time.Time // first attempt; zero before
+	Began     time.Time // start of the first attempt; zero before
 	Ended     time.Time
-	Worked    time.Duration      // in attempts that are over
-	Retried   int                // times a person gave it another chance
-	Back      *nexus.TaskRetried // the last such chance; nil for none
-	Helped    bool               // a person told it something, answered it, or gave it another chance or criterion
-	Paused    *Pause             // by a person, until they let it continue; nil: it is not
-	Fresh     int                // attempts of which nothing is kept, as a person wants a fresh start
+	Worked    time.Duration      // time in attempts that have ended
+	Retried   int                // retries by people
+	Back      *nexus.TaskRetried // the last retry; nil: none
+	Helped    bool               // a person gave guidance, an answer, a retry or a criterion
+	Paused    *Pause             // set while a person has paused it; nil: not paused
+	Fresh     int                // attempts that are ignored, because a person wants a fresh start
 	Revised   int                // attempts before a person last changed its criteria
-	Mercy     int                // attempts before the last such chance; they do not count against the ladder
+	Mercy     int                // attempts before the last retry; they do not count for escalation
 
-	MercyReplans int           // of Replans, before that chance
-	MercyRounds  int           // rounds before that chance
-	MercyWorked  time.Duration // time worked before it
+	MercyReplans int           // number of Replans before that retry
+	MercyRounds  int           // rounds before that retry
+	MercyWorked  time.Duration // time worked before that retry
 
-	Refused []Refusal           // verifiers' refusals of its work that still stand, oldest first
-	Said    []DeliveredGuidance // what people said about it, oldest first
+	Refused []Refusal           // valid refusals of its work by verifiers, oldest first
+	Said    []DeliveredGuidance // people's guidance about it, oldest first
 
-	Comments  []Comment      // of people on its change, oldest first; replaced when one changes
-	Commented int            // comments that were made
-	Looks     []PersonReview // times that people reviewed its change, oldest first
+	Comments  []Comment      // people's comments on its change, oldest first; the list is replaced when one changes
+	Commented int            // number of comments ever made
+	Looks     []PersonReview // people's reviews of its change, oldest first
 }
 
-// Refusal is a verifier's verdict against the work on a task. It stands until
-// a verifier approves later work on the same criteria, or a person changes
-// these.
+// Refusal is a verifier's rejection of the work on a task. It is valid until a verifier
+// approves later work on the same criteria, or a person changes these.
 type Refusal struct {
 	Attempt  nexus.AttemptID
 	Round    int
@@ -62,16 +61,15 @@ type Refusal struct {
 	Why      string
 }
 
-// DeliveredGuidance is what a person said about a task.
+// DeliveredGuidance is a person's statement about a task.
 type DeliveredGuidance struct {
-	Seq   int64  // of the request that said it; 0: it answers a question
-	About string // the question that it answers, or the criterion that it is about; empty: the task
+	Seq   int64  // sequence number of its request; 0: it answers a question
+	About string // the question that it answers, or its criterion; empty: the task
 	Text  string
 }
 
-// Change returns the two commits between which a task's change lies: what landed,
-// or else what its last attempt that changed something came to. Both are empty
-// where nothing was changed.
+// Change returns the two commits between which a task's change lies: of the landing, or else
+// of the last attempt that changed something. Both are empty if nothing was changed.
 func (t *Task) Change() (from, to string) {
 	if t.Landed != nil {
 		return t.Landed.Parent, t.Landed.Commit
@@ -84,7 +82,7 @@ func (t *Task) Change() (from, to string) {
 	return "", ""
 }
 
-// Current returns the last attempt, nil before the first.
+// Current returns the last attempt, or nil before the first.
 func (t *Task) Current() *Attempt {
 	if len(t.Attempts) == 0 {
 		return nil
@@ -92,7 +90,7 @@ func (t *Task) Current() *Attempt {
 	return t.Attempts[len(t.Attempts)-1]
 }
 
-// Untried reports whether no attempt was made that still counts: all were undone by a rewind.
+// Untried reports whether no attempt counts: none was made, or a rewind undid all of them.
 func (t *Task) Untried() bool {
 	for _, a := range t.Attempts {
 		if !a.Undone {
@@ -102,8 +100,8 @@ func (t *Task) Untried() bool {
 	return true
 }
 
-// WrittenCheck returns the test that the work brought along for its n-th criterion,
-// from 1, and whether that was written for what the task says now.
+// WrittenCheck returns the test that the work added for its n-th criterion, from 1, and
+// whether it was written for the task's present text.
 func (t *Task) WrittenCheck(n int) (c nexus.CriterionCheck, fresh bool) {
 	a := t.worked()
 	if a == nil || n < 1 || n > len(t.Criteria) {
@@ -117,9 +115,9 @@ func (t *Task) WrittenCheck(n int) (c nexus.CriterionCheck, fresh bool) {
 	return c, false
 }
 
-// CriterionEvidence returns what was found to show the n-th criterion, from 1, whose check
-// is a gate: of the attempt that landed, and else of the last one. Fresh says
-// that the criterion still says what it said then.
+// CriterionEvidence returns the evidence for the n-th criterion, from 1, whose check is a
+// gate: of the attempt that landed, or else of the last one. Fresh means that the criterion's
+// text has not changed since.
 func (t *Task) CriterionEvidence(n int) (s nexus.CriterionShown, fresh bool) {
 	a := t.worked()
 	if a == nil || n < 1 || n > len(t.Criteria) {
@@ -133,7 +131,7 @@ func (t *Task) CriterionEvidence(n int) (s nexus.CriterionShown, fresh bool) {
 	return s, false
 }
 
-// worked returns the attempt that landed, and else the last one.
+// worked returns the attempt that landed, or else the last one.
 func (t *Task) worked() *Attempt {
 	for _, o := range t.Attempts {
 		if t.Landed != nil && o.ID == t.Landed.Attempt {
@@ -143,13 +141,13 @@ func (t *Task) worked() *Attempt {
 	return t.Current()
 }
 
-// Fingerprint stands for what a task and its n-th criterion, from 1, say.
+// Fingerprint returns a hash of the texts of a task and its n-th criterion, from 1.
 func Fingerprint(t nexus.Task, n int) string {
 	return nexus.Fingerprint(t.Title, t.Brief, t.Criteria[n-1].Text)
 }
 
-// WithProvedChecks returns the task with the checks that its work brought along: for
-// criteria without a command, or with one that does not show them.
+// WithProvedChecks returns the task with the checks that its work added for criteria without
+// a command, or with one that does not show them.
 func (t *Task) WithProvedChecks() nexus.Task {
 	task := t.Task
 	task.Criteria = slices.Clone(t.Criteria)
@@ -163,7 +161,7 @@ func (t *Task) WithProvedChecks() nexus.Task {
 	return task
 }
 
-// AttemptsAt returns the attempts at a tier that count against the ladder.
+// AttemptsAt returns the attempts at a tier that count for escalation.
 func (t *Task) AttemptsAt(tier nexus.Tier) []*Attempt {
 	var all []*Attempt
 	for _, a := range t.Attempts[min(max(t.Mercy, t.Turned), len(t.Attempts)):] {
@@ -174,8 +172,8 @@ func (t *Task) AttemptsAt(tier nexus.Tier) []*Attempt {
 	return all
 }
 
-// RaisedTier returns the tier of an attempt where it is above the one where work on
-// the task begins, and else nothing: who judges its work works no lower then.
+// RaisedTier returns the tier of an attempt if it is above the task's starting tier, or else
+// "". The judges of its work then use at least that tier.
 func (t *Task) RaisedTier(a *Attempt) nexus.Tier {
 	if t.Route != nil && t.Route.Tier.Below(a.Tier) {
 		return a.Tier
@@ -183,7 +181,7 @@ func (t *Task) RaisedTier(a *Attempt) nexus.Tier {
 	return ""
 }
 
-// Underway reports whether an attempt at the task works, or waits to continue.
+// Underway reports whether an attempt at the task is working or waits to continue.
 func (t *Task) Underway() bool {
 	a := t.Current()
 	return a != nil && (a.Stage == Working || a.Stage == Waiting && !t.Status.Ended())
@@ -192,21 +190,20 @@ func (t *Task) Underway() bool {
 // CountedRounds returns the rounds that count against the cap.
 func (t *Task) CountedRounds() int { return t.Rounds - t.MercyRounds }
 
-// CountedReplans returns how the task was to continue when it reached thresholds, since a
-// person last gave it another chance.
+// CountedReplans returns the decisions about the task's continuation at thresholds since a
+// person last retried it.
 func (t *Task) CountedReplans() []nexus.ReplanDecided { return t.Replans[t.MercyReplans:] }
 
-// CountedTime returns the time in attempts that are over that counts against the
-// cap.
+// CountedTime returns the time in ended attempts that counts against the cap.
 func (t *Task) CountedTime() time.Duration { return t.Worked - t.MercyWorked }
 
-// OnlyBroken reports whether the machinery failed in each attempt at the task, so that they
-// say nothing of it.
+// OnlyBroken reports whether Nexus or the machine failed in each attempt at the task, so that
+// the attempts are no evidence about it.
 func (t *Task) OnlyBroken() bool {
 	return len(t.Attempts) > 0 && !slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return !a.Broken })
 }
 
-// OnlyBroken reports whether something was begun, and the machinery failed in each attempt.
+// OnlyBroken reports whether work was begun, and Nexus or the machine failed in each attempt.
 func (s *State) OnlyBroken() bool {
 	begun := func(t *Task) bool { return len(t.Attempts) > 0 }
 	return slices.ContainsFunc(s.Tasks, begun) && !slices.ContainsFunc(s.Tasks, func(t *Task) bool { return begun(t) && !t.OnlyBroken() })

@@ -7,19 +7,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Undo is how what landed is reverted.
+// Undo is the revert of landed changes.
 type Undo struct {
-	Tries int               // times that was begun; it only grows
-	Work  *Attempt          // the last time; nil before
-	Asked *nexus.UndoSought // the last time
-	Last  nexus.Fact        // what came of it: [nexus.UndoLanded] or [nexus.UndoRefused]; nil while it is open
+	Tries int               // number of reverts that were begun; it only grows
+	Work  *Attempt          // the last revert; nil before
+	Asked *nexus.UndoSought // the last request
+	Last  nexus.Fact        // its result: [nexus.UndoLanded] or [nexus.UndoRefused]; nil while it is open
 	Done  []nexus.UndoLanded
 }
 
-// Open reports whether something is to be reverted yet.
+// Open reports whether a revert is still to be done.
 func (u *Undo) Open() bool { return u.Asked != nil && u.Last == nil }
 
-// applyUndo folds how what landed is reverted.
+// applyUndo applies facts about the revert of landed changes.
 func (s *State) applyUndo(f nexus.Fact, at time.Time) {
 	u := &s.Undo
 	switch f := f.(type) {
@@ -45,7 +45,7 @@ func (s *State) applyUndo(f nexus.Fact, at time.Time) {
 	}
 }
 
-// moveTip moves the run's branch to what was made of it: the last tree is to be judged and
+// moveTip moves the run's branch to the reverting commit: its tree must be judged and
 // published again.
 func (s *State) moveTip(f nexus.UndoLanded) {
 	s.Tip, s.Result, s.Published = f.Commit, nil, nil
@@ -57,7 +57,7 @@ func (u *Undo) over(f nexus.Fact, at time.Time) {
 	u.Work.Stage, u.Work.Finished = Over, at
 }
 
-// admitUndo refuses what reverts nothing that is there.
+// admitUndo refuses a revert of changes that are not on the branch.
 func (s *State) admitUndo(f nexus.Fact) error {
 	switch f := f.(type) {
 	case nexus.UndoSought:

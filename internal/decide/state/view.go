@@ -9,17 +9,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// View is what a worker is given: copies of what concerns it, taken when its
-// intent was recorded. Nothing in it changes any more.
+// View is the part of the state that a worker needs, copied when its intent was recorded. It
+// never changes.
 type View struct {
 	Run         nexus.RunID
 	Goal        nexus.GoalAccepted
 	Limits      nexus.Limits
 	Task        Task               // zero for the plan and the result
 	Attempt     *Attempt           // the attempt, the planning, or nil
-	Interview   *clarify.Interview // what is known of it; nil but for an interview
-	Alone       bool               // nobody answers questions
-	Merge       *Attempt           // the merger's work, when landing
+	Interview   *clarify.Interview // state of the interview; nil for other attempts
+	Alone       bool               // no person answers questions
+	Merge       *Attempt           // the merger's attempt, during a landing
 	Tip         string             // last commit on the run's branch
 	Landings    int                // commits on it
 	Passed      bool               // the gates passed the last tree
@@ -27,35 +27,35 @@ type View struct {
 	Spent       nexus.Money
 	Tasks       []nexus.Task
 	Drafts      []PlanDraft         // plans that people did not let start, oldest first
-	Landed      []nexus.Task        // those of them that landed
-	Needs       []NeededTask        // what the tasks that the task needs made
+	Landed      []nexus.Task        // landed tasks of the plan
+	Needs       []NeededTask        // results of the tasks that the task needs
 	Meanwhile   []nexus.Task        // tasks that landed since the attempt's base
-	Readers     []nexus.RoleRouted  // who reads whose work, as far as it was said
-	Waived      []int               // numbers of the task's criteria that a person does without, or signed
-	Bear        []string            // tests that showed criteria of tasks that landed
+	Readers     []nexus.RoleRouted  // models that review the work of other models, as far as recorded
+	Waived      []int               // numbers of the task's criteria that a person waived or approved
+	Bear        []string            // tests that showed criteria of landed tasks
 	Without     string              // see [Fixes.CommitWithoutWork]
 	Divisible   bool                // the task may be split
-	Tried       []nexus.Evidence    // of commands of criteria, on the tree that the plan was made for
-	Past        []*Attempt          // earlier attempts at the task, all of them over, oldest first
-	Said        []DeliveredGuidance // what people said about the task and its agents heard, oldest first
-	Kept        StartingTree        // what the attempt starts from
-	Added       nexus.Task          // what somebody added, for whoever makes tasks of it
-	TargetMerge TargetMerge         // how what landed gets onto a target that moved
-	Commits     []Landing           // what landed, in order, for whoever reverts some of it
-	Reverts     bool                // that was done, of what people agreed to publish
-	Proofs      []Proof             // what was shown of each commit on the branch, once all tasks have ended
+	Tried       []nexus.Evidence    // results of criteria's commands on the tree that the plan was made for
+	Past        []*Attempt          // earlier attempts at the task, all ended, oldest first
+	Said        []DeliveredGuidance // people's guidance about the task that its agents received, oldest first
+	Kept        StartingTree        // tree from which the attempt starts
+	Added       nexus.Task          // the addition of which tasks are made
+	TargetMerge TargetMerge         // merge of the landed commits onto a target that moved
+	Commits     []Landing           // landed commits, in order, for a revert
+	Reverts     bool                // a revert was made of commits that people had agreed to publish
+	Proofs      []Proof             // evidence for each commit on the branch, once all tasks have ended
 }
 
-// StartingTree is the tree of an earlier attempt that one starts from, with what is to
-// be fixed in it yet. The zero Kept is none.
+// StartingTree is the tree of an earlier attempt from which another one starts, with its open
+// findings. The zero StartingTree is none.
 type StartingTree struct {
 	Tree
 	Open  []nexus.Finding
-	Ready bool // its author has nothing left to do unless the gates say otherwise now
+	Ready bool // the author has nothing left to do unless the gates fail now
 }
 
-// AuthorSession returns the session whose work an attempt is: its coder's, or, where the
-// gates only judged again what an earlier attempt left, that one's; nil for none.
+// AuthorSession returns the session that wrote an attempt's work: its coder's, or, if the
+// gates only judged an earlier attempt's tree again, that attempt's; nil if there is none.
 func (v View) AuthorSession(a *Attempt) *Session {
 	if s := a.LastSession(nexus.Coder); s != nil || a.From == "" {
 		return s
@@ -68,16 +68,16 @@ func (v View) AuthorSession(a *Attempt) *Session {
 	return nil
 }
 
-// NeededTask is what a task made that another one needs.
+// NeededTask is the result of a task that another one needs.
 type NeededTask struct {
 	nexus.Task
 	Landed nexus.TrainLanded
-	Said   string    // blob of what its author submitted; empty for nothing
+	Said   string    // blob of the author's submission; empty: none
 	Tie    nexus.Tie // why it is needed; zero means that it blocks
 }
 
-// needs returns what the tasks made that a task needs or wants, as far as it landed, in the
-// order in which the plan names them.
+// needs returns the landed results of the tasks that a task needs or wants, in the plan's
+// order.
 func (s *State) needs(t *Task) []NeededTask {
 	var all []NeededTask
 	for _, id := range t.After() {
@@ -96,7 +96,7 @@ func (s *State) needs(t *Task) []NeededTask {
 	return all
 }
 
-// StartingTreeOf returns what an attempt starts from.
+// StartingTreeOf returns the tree from which an attempt starts.
 func (s *State) StartingTreeOf(a *Attempt) StartingTree {
 	if a == nil {
 		return StartingTree{}
@@ -109,11 +109,10 @@ func (s *State) StartingTreeOf(a *Attempt) StartingTree {
 	return StartingTree{TreeOf(old, r), openFindings(r), s.ready(a, old, r)}
 }
 
-// ready reports whether the gates judge the tree that an attempt starts from
-// before anybody is asked to write: its author submitted it, no reader sent it
-// back, and nobody said anything that its author has not heard. One that was red
-// is red again unless a person did something about that since, or it is merged
-// with what landed. An author who gave up on a tree that passes has more to do.
+// ready reports whether the gates judge an attempt's starting tree before an agent is asked
+// to write: its author submitted it, no reviewer rejected it, and the author has received all
+// guidance. A tree that failed fails again, unless a person has acted on that since or it is
+// merged with landed commits. An author who gave up on a tree that passes has more to do.
 func (s *State) ready(a, old *Attempt, r *Round) bool {
 	author := old.Session(r.Session)
 	if r.Verdict == nil || author == nil || IsTampered(r) || r.Verified != nil && r.Verified.Category != "" ||
@@ -134,15 +133,15 @@ func (s *State) ready(a, old *Attempt, r *Round) bool {
 	return retried || a.Since != "" || !red(r.Verdict.State)
 }
 
-// Proof is what was shown of a commit on the run's branch.
+// Proof is the evidence for a commit on the run's branch.
 type Proof struct {
 	nexus.TrainLanded
 	Evidence []nexus.Evidence   // of its tree, the last of each gate
-	Review   *nexus.ReviewGiven // the last of the attempt; nil for none
+	Review   *nexus.ReviewGiven // the attempt's last review; nil: none
 }
 
-// View returns what the worker of a task, the plan (for an empty task) or a
-// landing needs to know.
+// View returns the data that the worker of a task, of the plan (for an empty task) or of a
+// landing needs.
 func (s *State) View(id nexus.TaskID) View {
 	v := View{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings), Alone: s.Alone, Readers: slices.Clip(s.Readers)}
 	v.Passed = s.Result != nil && s.Result.Verdict.Passed
@@ -194,7 +193,7 @@ func (s *State) View(id nexus.TaskID) View {
 	return v
 }
 
-// viewWhole fills in what is for whoever works on no task.
+// viewWhole fills in the data for workers without a task.
 func (s *State) viewWhole(v *View) {
 	v.Attempt, v.Drafts = s.Planning.Clone(), slices.Clip(s.Consent.Drafts)
 	if s.Goal.Goal.Mode == nexus.Interview {
@@ -212,15 +211,14 @@ func (s *State) viewWhole(v *View) {
 	}
 }
 
-// CanSplit reports whether a task may be split: not where parts would land without a
-// verifier's consent, where bounds are reached, or where it was in vain before.
+// CanSplit reports whether a task may be split: not if parts would land without a verifier's
+// approval, if limits are reached, or if a split failed before.
 func (s *State) CanSplit(t *Task) bool {
 	e := s.Splits.ForTask(t.ID)
 	return len(t.Refused) == 0 && s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && s.Fixes.FaultOfTask(t.ID) == nil && (e == nil || e.Open())
 }
 
-// meanwhile returns the tasks that landed after the commit that an attempt
-// started from.
+// meanwhile returns the tasks that landed after the commit from which an attempt started.
 func (s *State) meanwhile(a *Attempt) []nexus.Task {
 	var all []nexus.Task
 	for _, l := range s.LandingsSince(a) {
@@ -229,7 +227,7 @@ func (s *State) meanwhile(a *Attempt) []nexus.Task {
 	return all
 }
 
-// LandingsSince returns what landed after the commit that an attempt started from.
+// LandingsSince returns the landings after the commit from which an attempt started.
 func (s *State) LandingsSince(a *Attempt) []*Landing {
 	if a == nil || a.Base == s.Tip {
 		return nil
@@ -243,7 +241,7 @@ func (s *State) LandingsSince(a *Attempt) []*Landing {
 	return s.Landings[from:]
 }
 
-// Proofs returns what was shown of each commit on the branch.
+// Proofs returns the evidence for each commit on the branch.
 func (s *State) Proofs() []Proof {
 	known := map[string]map[string]nexus.Evidence{}
 	keep := func(e nexus.Evidence) {
@@ -267,7 +265,7 @@ func (s *State) Proofs() []Proof {
 			}
 		}
 	}
-	for _, e := range s.evidence { // what the train and the result were told, too
+	for _, e := range s.evidence { // also the evidence of landings and of the result
 		keep(e)
 	}
 	if s.Result != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// HasChecks reports whether the lines that a change adds to files of tests check anything: with an
-// assertion that is not always true and is about more than literals, or, in a file
-// that fails by how it exits, with a command that can fail.
+// HasChecks reports whether the lines that a change adds to test files check anything: with
+// an assertion that is not always true and is about more than literals, or, in a file that
+// fails by its exit code, with a command that can fail.
 func HasChecks(files []File) bool {
 	h := learn()
 	for _, f := range files {
@@ -29,7 +29,8 @@ func HasChecks(files []File) bool {
 	return false
 }
 
-// asserts returns whether a line asserts something about more than literals.
+// asserts returns a function that reports whether a line asserts something about more than
+// literals.
 func (h *habits) asserts(lang language) func(text string) bool {
 	name := regexp.MustCompile(`[A-Za-z_]\w*`)
 	literals := strings.Fields("true false none null nil self this t not is in and or assert expect to be equal equals tobe toequal")
@@ -41,9 +42,9 @@ func (h *habits) asserts(lang language) func(text string) bool {
 		match, rest := text[at[0]:at[1]], text[at[1]:]
 		switch {
 		case strings.HasPrefix(match, "t."), strings.HasPrefix(text, "//"):
-			return true // it fails by itself, where a condition lets it; or an example is compared
+			return true // it fails by itself, depending on a condition; or an example is compared
 		case strings.HasPrefix(match, "."), strings.HasPrefix(match, "->"):
-			rest = text[:at[0]] + rest // what is checked stands before it
+			rest = text[:at[0]] + rest // the checked value comes before it
 		}
 		return slices.ContainsFunc(name.FindAllString(rest, -1), func(n string) bool { return !slices.Contains(literals, strings.ToLower(n)) })
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Explain adds to findings with a name what submissions say about them. The
-// last word about a name counts.
+// Explain adds submissions' explanations to findings with a name. The last explanation of a
+// name counts.
 func Explain(found []nexus.Finding, said []nexus.Explanation) []nexus.Finding {
 	all := slices.Clone(found)
 	for i, f := range all {
@@ -21,7 +21,7 @@ func Explain(found []nexus.Finding, said []nexus.Explanation) []nexus.Finding {
 	return all
 }
 
-// Unexplained returns the findings that have a name and no explanation.
+// Unexplained returns the findings with a name and without an explanation.
 func Unexplained(found []nexus.Finding) []nexus.Finding {
 	var all []nexus.Finding
 	for _, f := range found {
@@ -32,8 +32,7 @@ func Unexplained(found []nexus.Finding) []nexus.Finding {
 	return all
 }
 
-// Unagreed returns the findings that are explained and whose names are not
-// among those that a reviewer agrees to.
+// Unagreed returns the explained findings whose names a reviewer has not approved.
 func Unagreed(found []nexus.Finding, agreed []string) []nexus.Finding {
 	var all []nexus.Finding
 	for _, f := range found {
@@ -45,7 +44,7 @@ func Unagreed(found []nexus.Finding, agreed []string) []nexus.Finding {
 	return all
 }
 
-// plain returns a name without what models put around one.
+// plain returns a name without the marks that models put around it.
 func plain(name string) string {
 	return strings.TrimPrefix(strings.Trim(strings.TrimSpace(name), "`\"'"), "./")
 }

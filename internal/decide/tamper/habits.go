@@ -15,12 +15,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// language is how tests of a language are written.
+// language lists the patterns of tests in a language.
 type language struct {
-	endings  []string       // of its files
+	endings  []string       // file extensions
 	declares *regexp.Regexp // a test; its last group that matched is the name
-	skipping *regexp.Regexp // one that does not run
-	focusing *regexp.Regexp // one that runs alone; nil where there is none
+	skipping *regexp.Regexp // a test that is skipped
+	focusing *regexp.Regexp // a test that runs alone; nil: not available
 	assert   *regexp.Regexp // a line that checks something
 }
 
@@ -41,7 +41,7 @@ func (l language) names(text string) []string {
 	return all
 }
 
-// skip returns what keeps a test from running in a line, empty for nothing.
+// skip returns the part of a line that skips a test, or "".
 func (l language) skip(text string) string {
 	if l.skipping == nil || comment(text) {
 		return ""
@@ -49,7 +49,7 @@ func (l language) skip(text string) string {
 	return l.skipping.FindString(text)
 }
 
-// skips counts what is skipped in a text.
+// skips counts the skips in a text.
 func (l language) skips(text string) int {
 	n := 0
 	for t := range strings.Lines(text) {
@@ -60,7 +60,7 @@ func (l language) skips(text string) int {
 	return n
 }
 
-// focus returns what keeps other tests from running in a line.
+// focus returns the part of a line that excludes other tests, or "".
 func (l language) focus(text string) string {
 	if l.focusing == nil || comment(text) {
 		return ""
@@ -68,7 +68,7 @@ func (l language) focus(text string) string {
 	return l.focusing.FindString(text)
 }
 
-// languageOf returns how tests are written in a file.
+// languageOf returns the test patterns for a file.
 func (h *habits) languageOf(file string) language {
 	ending := strings.ToLower(path.Ext(file))
 	for _, l := range h.languages {
@@ -79,16 +79,16 @@ func (h *habits) languageOf(file string) language {
 	return h.languages[len(h.languages)-1]
 }
 
-// subject is what lines of a configuration say about the checks.
+// subject lists the patterns of a configuration file's lines about checks.
 type subject struct {
-	runs    *regexp.Regexp // what is run
-	narrows *regexp.Regexp // that less is
-	loads   *regexp.Regexp // what is there before anything else; nil for nothing
-	whole   bool           // the file is about nothing else
+	runs    *regexp.Regexp // commands that are run
+	narrows *regexp.Regexp // restrictions
+	loads   *regexp.Regexp // files that are loaded first; nil: none
+	whole   bool           // the whole file is about checks
 }
 
-// subjectOf returns what to look for in a configuration. Most are about checks
-// alone; a manifest or a build file says much besides.
+// subjectOf returns the patterns for a configuration file. Most are about checks only; a
+// manifest or a build file has other content too.
 func (h *habits) subjectOf(file string) subject {
 	c, ok := stack.ConfigOf(file)
 	if !ok || c.Plain() {
@@ -104,19 +104,18 @@ func (h *habits) subjectOf(file string) subject {
 	return about
 }
 
-// wrapper reports whether a file is the program that runs the tests, or says
-// which one does.
+// wrapper reports whether a file is the program that runs the tests, or names that program.
 func wrapper(file string) bool {
 	c, _ := stack.ConfigOf(file)
 	return c.Runner
 }
 
-// snapshot reports whether tests compare with a file as it is.
+// snapshot reports whether tests compare their output with a file.
 func snapshot(file string) bool {
 	return stack.IsExpectation(file) || strings.Contains("/"+file, "/snapshots/") && !strings.HasSuffix(file, ".py")
 }
 
-// config reports whether a file says how checks run.
+// config reports whether a file configures checks.
 func config(file string) bool {
 	if _, ok := stack.ConfigOf(file); ok || file == flaky.QuarantineFile {
 		return true
@@ -129,7 +128,7 @@ func config(file string) bool {
 	return strings.HasPrefix(file, ".github/workflows/") || strings.HasPrefix(file, ".circleci/")
 }
 
-// script reports whether a file is run as it stands.
+// script reports whether a file is run directly.
 func script(file string) bool {
 	switch path.Ext(file) {
 	case ".sh", ".bash", ".bats":
@@ -138,8 +137,8 @@ func script(file string) bool {
 	return false
 }
 
-// commands returns how the scripts and the set-up of the checks differ between
-// two versions of a package.json.
+// commands returns the differences in the scripts and the set-up of the checks between two
+// versions of a package.json.
 func (h *habits) commands(old, now string) []string {
 	var was, is struct {
 		Scripts map[string]string `json:"scripts"`
@@ -149,7 +148,7 @@ func (h *habits) commands(old, now string) []string {
 		ESLint  json.RawMessage   `json:"eslintConfig"`
 	}
 	if json.Unmarshal([]byte(old), &was) != nil {
-		return nil // there was nothing that could be run
+		return nil // it had no scripts
 	}
 	if json.Unmarshal([]byte(now), &is) != nil {
 		return []string{"it can no longer be read"}

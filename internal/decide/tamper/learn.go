@@ -8,49 +8,49 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// habits are how tests are written and what keeps them from telling. They are
-// learned for one look at a change: every process of Nexus starts with this
-// package, most of them for a command in a sandbox, and compiling took a quarter
-// of such a start.
+// habits are the patterns of tests and of ways to disable them. They are compiled for one
+// inspection of a change: every Nexus process imports this package, most of them for a
+// command in a sandbox, and compiling took a quarter of such a start.
 type habits struct {
-	// expected is a comment of Go's that is compared with what an example says.
+	// expected matches a Go comment that is compared with the output of an example.
 	expected *regexp.Regexp
-	// opens and closes are lines of the preprocessor of C.
+	// opens and closes match preprocessor lines of C.
 	opens  *regexp.Regexp
 	closes *regexp.Regexp
 	others *regexp.Regexp
 	never  *regexp.Regexp
-	// weakens are assertions that hold for almost anything.
+	// weakens matches assertions that are true for almost anything.
 	weakens *regexp.Regexp
-	// swallows turns a failure into none.
+	// swallows matches code that ignores a failure.
 	swallows *regexp.Regexp
-	// dash is what a line of a Makefile begins with whose failure does not count.
+	// dash matches the start of a Makefile line whose failure is ignored.
 	dash *regexp.Regexp
-	// suppresses tells a checker to look away.
+	// suppresses matches comments that disable a checker.
 	suppresses *regexp.Regexp
-	// mocks replaces a module with a stand-in.
+	// mocks matches code that replaces a module by a mock.
 	mocks *regexp.Regexp
-	// reports are hooks of runners that decide what runs and what is said about it.
+	// reports matches hooks of runners that change which tests run or how results are
+	// reported.
 	reports *regexp.Regexp
-	// inverts are marks of tests that are to fail.
+	// inverts matches marks of tests that are expected to fail.
 	inverts *regexp.Regexp
-	// forgives catches what an assertion throws.
+	// forgives matches code that catches an assertion's exception.
 	forgives *regexp.Regexp
-	// leaves is the end of a test, whatever is the case.
+	// leaves matches an unconditional end of a test.
 	leaves *regexp.Regexp
-	// another begins a block that is reached without what is before it.
+	// another matches the start of a block that is reached without the code before it.
 	another *regexp.Regexp
-	// runs is a line of a configuration that says what is run.
+	// runs matches a configuration line with a command to run.
 	runs *regexp.Regexp
-	// loads is a line of a configuration that names what comes before the tests.
+	// loads matches a configuration line that names code to load before the tests.
 	loads *regexp.Regexp
-	// alone is a narrowing that a file can have from the start.
+	// alone matches a restriction that a file can have from the start.
 	alone *regexp.Regexp
-	// narrows is a line of a configuration that runs less.
+	// narrows matches a configuration line that restricts the tests.
 	narrows *regexp.Regexp
-	// checks are the scripts of a package.json that judge.
+	// checks matches the scripts of a package.json that judge.
 	checks *regexp.Regexp
-	// languages are how tests are written; the last is for all that no other is for.
+	// languages are the test patterns of languages; the last is for all other files.
 	languages []language
 }
 
@@ -81,7 +81,7 @@ func learn() *habits {
 	}
 }
 
-// ofAll joins what all stacks say of their tests, and what languages share.
+// ofAll joins the patterns of all stacks with shared ones.
 func ofAll(of func(t stack.Tests) string, shared ...string) *regexp.Regexp {
 	var all []string
 	for _, s := range stack.All() {
@@ -92,8 +92,7 @@ func ofAll(of func(t stack.Tests) string, shared ...string) *regexp.Regexp {
 	return regexp.MustCompile(strings.Join(append(all, shared...), "|"))
 }
 
-// learnLanguages returns how tests of all stacks are written; the last is for all
-// other files.
+// learnLanguages returns the test patterns of all stacks; the last is for all other files.
 func learnLanguages() []language {
 	compile := func(pattern string) *regexp.Regexp {
 		if pattern == "" {

@@ -11,11 +11,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// MergeGate is the name that findings about the result of a merge carry.
+// MergeGate is the gate name of findings about the result of a merge.
 const MergeGate = "merge"
 
-// The classes of what the result of a merge lacks. What it does to tests and
-// gates beyond both sides has the classes of [FindTampering].
+// Codes of faults in the result of a merge. Changes to tests and gates beyond both sides have
+// the codes of [FindTampering].
 const (
 	LostFile   = "merge.file"
 	LostTest   = "merge.test"
@@ -24,32 +24,30 @@ const (
 	LostMode   = "merge.mode"
 )
 
-// Sides is a file as the four trees of a merge have it; nil where it is not
-// there.
+// Sides contains a file in the four trees of a merge; nil if it does not exist there.
 type Sides struct {
 	Path   string
-	Base   *string // where both sides started
-	Landed *string // what landed meanwhile
+	Base   *string // the common base of both sides
+	Landed *string // the commits that landed meanwhile
 	Change *string // the change that is to land
 	Result *string
-	Made   *string // what git made of it, where it could merge it
+	Made   *string // git's own merge, if it could merge the file
 	Modes  Modes
 }
 
-// Modes are how git writes whether each tree may execute a file; empty where it
-// is not there.
+// Modes are git's file modes in the trees, which show whether the file is executable; empty
+// if it does not exist there.
 type Modes struct{ Base, Landed, Change, Result string }
 
-// CheckMerge compares the result of a merge with both sides. A line, test, exported
-// symbol or file is expected where a side added it, or where both left it
-// alone; what one side took away is not. It returns what is missing and what is
-// there again, in the order of the files, and what the result does to tests and
-// gates that neither side did. Each finding has a name by which it is explained.
+// CheckMerge compares the result of a merge with both sides. A line, test, exported symbol or
+// file is expected if a side added it, or if both kept it; if one side removed it, it is not.
+// CheckMerge returns missing and restored things, in the order of the files, and changes of
+// the result to tests and gates that neither side made. Each finding has a name by which it
+// is explained.
 //
-// Where a thing stands does not count, nor how it is indented or broken into
-// lines. A line that both sides changed is there if a new line of the result has
-// the words of both, in their order. A name that the other side replaced
-// everywhere may be the new one.
+// Position, indentation and line breaks do not matter. A line that both sides changed is
+// present if a new line of the result has the words of both, in order. A name that the other
+// side replaced everywhere may be the new one.
 func CheckMerge(files []Sides) []nexus.Finding {
 	if len(files) == 0 {
 		return nil
@@ -82,8 +80,8 @@ type merge struct {
 	*habits
 
 	files   []Sides
-	exports map[string]*regexp.Regexp // what files export, by the pattern
-	gone    map[string]bool           // files that are missing as a whole
+	exports map[string]*regexp.Regexp // exports of files, by pattern
+	gone    map[string]bool           // files that are completely missing
 	found   []nexus.Finding
 }
 
@@ -93,7 +91,7 @@ func (m *merge) add(name, file string, line int, code, format string, args ...an
 	})
 }
 
-// opaque reports whether a file is not made of lines.
+// opaque reports whether a file does not consist of lines.
 func opaque(f Sides) bool {
 	for _, t := range []*string{f.Base, f.Landed, f.Change, f.Result} {
 		if t != nil && strings.Contains(*t, "\x00") {
@@ -105,7 +103,7 @@ func opaque(f Sides) bool {
 
 func equal(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// mode compares whether a file may be executed.
+// mode compares whether a file is executable.
 func (m *merge) mode(f Sides) {
 	want := f.Modes.Landed
 	if want == f.Modes.Base {
@@ -117,8 +115,8 @@ func (m *merge) mode(f Sides) {
 	}
 }
 
-// whole compares a file that is not made of lines: the result has what the side
-// has that changed it, or what all have.
+// whole compares a file that does not consist of lines: the result must equal the side that
+// changed it, or all if none did.
 func (m *merge) whole(f Sides) {
 	if f.Base != nil && equal(f.Landed, f.Base) && equal(f.Change, f.Base) && !equal(f.Result, f.Base) {
 		m.add(f.Path+": the version of both sides", f.Path, 0, LostFile, "the result does not have the version of both sides, which neither changed")
@@ -133,8 +131,8 @@ func (m *merge) whole(f Sides) {
 	}
 }
 
-// expected returns how often a thing is expected that the base and the sides
-// have so often: as in a merge of three.
+// expected returns the expected count of a thing from its counts in the base and the sides,
+// as in a three-way merge.
 func expected(base, landed, change int) int {
 	a, b := landed-base, change-base
 	switch {
@@ -147,12 +145,12 @@ func expected(base, landed, change int) int {
 	}
 }
 
-// counted is a thing of a file by how often each tree has it.
+// counted is the count of a thing in each tree.
 type counted struct{ base, landed, change, result int }
 
 func (c counted) expected() int { return expected(c.base, c.landed, c.change) }
 
-// whose names the side that a thing comes from.
+// whose returns the name of the side from which a thing comes.
 func (c counted) whose() string {
 	switch landed, change := c.landed > c.base, c.change > c.base; {
 	case landed && change:
@@ -166,7 +164,7 @@ func (c counted) whose() string {
 	}
 }
 
-// count counts the things of a file.
+// count4 counts the things in a file.
 func count4(f Sides, of func(*string) []string) map[string]counted {
 	all := map[string]counted{}
 	for i, t := range []*string{f.Base, f.Landed, f.Change, f.Result} {
@@ -179,7 +177,7 @@ func count4(f Sides, of func(*string) []string) map[string]counted {
 	return all
 }
 
-// named looks for things that have a name, wherever they stand.
+// named compares things with names, at any position.
 func (m *merge) named(code, kind string, of func(file string, text *string) []string) {
 	missing := map[string]int{}
 	var each []map[string]counted
@@ -189,7 +187,7 @@ func (m *merge) named(code, kind string, of func(file string, text *string) []st
 			continue
 		}
 		all := count4(f, func(t *string) []string { return of(f.Path, t) })
-		for name, c := range all { // a sum has no order
+		for name, c := range all { // the order of a sum does not matter
 			missing[name] += c.expected() - c.result
 		}
 		each = append(each, all)
@@ -211,8 +209,8 @@ func (m *merge) named(code, kind string, of func(file string, text *string) []st
 	}
 }
 
-// tests returns the tests that a text declares, each once: a name that is said
-// twice is mostly a table.
+// tests returns the tests that a text declares, without repetition: a repeated name is mostly
+// a table.
 func (m *merge) tests(file string, text *string) []string {
 	if text == nil || !stack.ServesTests(file) && !stack.TestsInside(file) {
 		return nil
@@ -222,7 +220,7 @@ func (m *merge) tests(file string, text *string) []string {
 	return slices.Compact(names)
 }
 
-// exported returns the symbols that a file offers to others.
+// exported returns the exported symbols of a file.
 func (m *merge) exported(file string, text *string) []string {
 	if text == nil || stack.ServesTests(file) {
 		return nil
@@ -247,8 +245,8 @@ func (m *merge) exported(file string, text *string) []string {
 	return slices.Compact(all)
 }
 
-// tampered looks for what the result does to tests and gates that neither side
-// did. What is merely gone was named before.
+// tampered finds changes of the result to tests and gates that neither side made. Missing
+// things were reported before.
 func (m *merge) tampered() {
 	pair := func(old, now func(Sides) *string) []nexus.Finding {
 		var all []File

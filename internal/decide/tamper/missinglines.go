@@ -8,20 +8,20 @@ import (
 
 const (
 	told    = 8 // missing lines that a finding quotes
-	joined  = 8 // lines of the result that one line may have been broken into
-	slack   = 3 // times as many words may be in a line that has the words of two
-	minimum = 2 // words that must stay where a name was replaced
+	joined  = 8 // lines of the result into which one line may have been broken
+	slack   = 3 // maximum ratio of words in a line that combines the words of two
+	minimum = 2 // words that must stay if a name was replaced
 )
 
-// missingLine is a line that is expected and not there.
+// missingLine is an expected line that is missing.
 type missingLine struct {
-	number int // where it is in the side that has it
+	number int // line number in the side that has it
 	text   string
 	whose  string
 	key    string
 }
 
-// lines looks for lines that are missing, and for files of which lines are.
+// lines finds missing lines, by file.
 func (m *merge) lines() {
 	m.gone = map[string]bool{}
 	each := make([]map[string]counted, len(m.files))
@@ -31,7 +31,7 @@ func (m *merge) lines() {
 			continue
 		}
 		each[i] = count4(f, func(t *string) []string { return m.keys(f.Path, t) })
-		for key, c := range each[i] { // a sum has no order
+		for key, c := range each[i] { // the order of a sum does not matter
 			missing[key] += c.expected() - c.result
 		}
 	}
@@ -55,7 +55,7 @@ func (m *merge) lines() {
 	}
 }
 
-// missing adds what a file lacks.
+// missing adds the missing lines of a file.
 func (m *merge) missing(f Sides, all []missingLine) {
 	wanted := expected(there(f.Base), there(f.Landed), there(f.Change)) > 0
 	if wanted && f.Result == nil && (len(all) > 0 || !m.moved()) {
@@ -109,8 +109,8 @@ func there(text *string) int {
 	return 1
 }
 
-// short4 returns the lines of a file that are not in its result as often as
-// they are expected, in their order.
+// short4 returns the lines that are in the result of a file less often than expected, in
+// order.
 func (m *merge) short4(f Sides, all map[string]counted) []missingLine {
 	left := map[string]int{}
 	for key, c := range all {
@@ -121,7 +121,7 @@ func (m *merge) short4(f Sides, all map[string]counted) []missingLine {
 		if side == nil {
 			continue
 		}
-		from := map[string]int{} // copies of a line that the base has come first
+		from := map[string]int{} // the base's copies of a line come first
 		keys, lines := m.keyed(f.Path, *side), strings.Split(*side, "\n")
 		for i, text := range lines {
 			key := keys[i]
@@ -143,7 +143,7 @@ type tokenizedLine struct {
 	silent bool // it is a comment
 }
 
-// fresh returns the lines of the results that say something.
+// fresh returns the lines of the results that have content.
 func (m *merge) fresh(each []map[string]counted) [][]tokenizedLine {
 	var all [][]tokenizedLine
 	for i, f := range m.files {
@@ -170,7 +170,7 @@ func (m *merge) fresh(each []map[string]counted) [][]tokenizedLine {
 	return all
 }
 
-// keys returns the lines of a text that say something, white space made one.
+// keys returns the lines of a text that have content, with single spaces.
 func (m *merge) keys(file string, text *string) []string {
 	if text == nil {
 		return nil
@@ -178,12 +178,12 @@ func (m *merge) keys(file string, text *string) []string {
 	return slices.DeleteFunc(m.keyed(file, *text), func(key string) bool { return key == "" })
 }
 
-// inert is before the key of a line that does nothing: a comment, or what
-// is in a literal of several lines.
+// inert is the prefix of the key of a line without effect: a comment, or a part of a literal
+// of several lines.
 const inert = "\x01"
 
-// keyed returns the key of every line of a text, empty for one without a word.
-// A line that was put into a comment is not the line that it was.
+// keyed returns the key of every line of a text, or "" for a line without a word. A line that
+// was commented out has another key than before.
 func (m *merge) keyed(file, text string) []string {
 	lines, bare := strings.Split(text, "\n"), strings.Split(m.stripInert(file, text), "\n")
 	all := make([]string, len(lines))
@@ -205,7 +205,7 @@ func silent(key string) bool {
 	return false
 }
 
-// squeezed returns a line with single spaces, empty for one without a word.
+// squeezed returns a line with single spaces, or "" if it has no word.
 func squeezed(line string) string {
 	if !strings.ContainsFunc(line, wordy) {
 		return ""
@@ -236,9 +236,9 @@ func tokens(text string) []string {
 	return all
 }
 
-// covered reports whether lines of a result, a new one among them, have the
-// words of a line in their order, and none that no side has: it was broken,
-// joined, or became one with what the other side made of it.
+// covered reports whether lines of a result, at least one of them new, have the words of a
+// line in order, and no word that is in neither side: the line was broken, joined, or merged
+// with the other side's version.
 func (v vocabulary) covered(a missingLine, results [][]tokenizedLine) bool {
 	want, replaced := tokens(a.text), v.replaced(a.whose)
 	kept := 0
@@ -258,8 +258,8 @@ func (v vocabulary) covered(a missingLine, results [][]tokenizedLine) bool {
 	return false
 }
 
-// spread reports whether the first of some lines, a new one among them, have
-// words in their order. Comments have none of a line that is none.
+// spread reports whether the first of some lines, at least one of them new, have words in
+// order. Comments contain no words of a line that is not a comment.
 func (v vocabulary) spread(want []string, lines []tokenizedLine, comments bool, other func(string) bool) bool {
 	var have []string
 	fresh := false
@@ -278,13 +278,12 @@ func (v vocabulary) spread(want []string, lines []tokenizedLine, comments bool, 
 	return false
 }
 
-// alien reports whether no side has a word.
+// alien reports whether a word is in neither side.
 func (v vocabulary) alien(w string) bool {
 	return wordy(rune(w[0])) && (w[0] < '0' || w[0] > '9') && !v.base[w] && !v.landed[w] && !v.change[w]
 }
 
-// follows reports whether words stand among others in their order. One that was
-// replaced may be any word.
+// follows reports whether words occur among others in order. A replaced one may be any word.
 func follows(want, have []string, replaced func(string) bool) bool {
 	for _, h := range have {
 		if len(want) == 0 {
@@ -297,7 +296,7 @@ func follows(want, have []string, replaced func(string) bool) bool {
 	return len(want) == 0
 }
 
-// vocabulary is the words of each tree.
+// vocabulary is the set of words of each tree.
 type vocabulary struct{ base, landed, change, result map[string]bool }
 
 func (m *merge) words() vocabulary {
@@ -318,7 +317,7 @@ func (m *merge) words() vocabulary {
 	}
 }
 
-// replaced tells of a line of one side which of its words the other side
+// replaced returns a function that reports which words of a line of one side the other side
 // replaced everywhere.
 func (v vocabulary) replaced(whose string) func(string) bool {
 	other := v.change

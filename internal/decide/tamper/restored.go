@@ -6,19 +6,21 @@ import (
 	"strings"
 )
 
-// Undone is the class of what one side removed and the result of a merge has again.
+// Undone is the code of a finding about a thing that one side removed and the result of a
+// merge contains again.
 const Undone = "merge.undone"
 
-// maxCells bounds the comparison of two versions of a file, in lines by lines that differ.
+// maxCells limits the comparison of two versions of a file, in differing lines times
+// differing lines.
 const maxCells = 4 << 20
 
-// maxPairs bounds the pairs of lines whose words are compared.
+// maxPairs limits the pairs of lines whose words are compared.
 const maxPairs = 200_000
 
-// removals looks for lines that a side removed and that the result has again. A line is
-// expected as often as both sides kept it and either added it; what both sides have of a
-// line that was moved counts once. Lines that only moved to another file are left out, and
-// so are those of a side that broke or joined lines where the result keeps the old form.
+// removals finds lines that a side removed and that the result contains again. The expected
+// count of a line is the number that both sides kept plus the number that either added; a
+// line that both sides moved counts once. Lines that only moved to another file are skipped,
+// and so are lines that a side broke or joined and the result has in the old form.
 func (m *merge) removals() {
 	var all []*removal
 	excess := map[string]int{}
@@ -45,8 +47,8 @@ func (m *merge) removals() {
 	}
 }
 
-// fileBack adds a file that one side deleted and the other did not change, and that the
-// result has. What a side deleted and the other changed is a decision that the merger names.
+// fileBack adds a file that one side deleted, the other did not change, and the result
+// contains. If the other side changed it, that is a decision that the merger explains.
 func (m *merge) fileBack(f Sides) {
 	kept := f.Landed
 	side := "the change"
@@ -61,12 +63,12 @@ func (m *merge) fileBack(f Sides) {
 	}
 }
 
-// removal is what the sides removed of a file, and what its result has.
+// removal describes the sides' removals in a file, and its result.
 type removal struct {
 	Sides
 
 	base, landed, change, result []string // keys of the lines, empty for one without a word
-	goneLanded, goneChange       []bool   // of each line of the base: the side removed it
+	goneLanded, goneChange       []bool   // for each line of the base: the side removed it
 	allowed, have                map[string]int
 }
 
@@ -98,7 +100,7 @@ func (m *merge) removalOf(f Sides) *removal {
 		}
 	}
 	made := map[string]int{}
-	for _, key := range keyed(f.Made) { // git's own merge is never wrong
+	for _, key := range keyed(f.Made) { // git's own merge counts as right
 		made[key]++
 		r.allowed[key] = max(r.allowed[key], made[key])
 	}
@@ -109,9 +111,9 @@ func (m *merge) removalOf(f Sides) *removal {
 	return r
 }
 
-// unmatched compares two texts, and reports which lines of each are not in the other one,
-// by a longest common subsequence. Where that would take too long, every line that differs
-// is taken to be in neither.
+// unmatched compares two texts, and reports which lines of each are not in the other one, by
+// a longest common subsequence. If that would take too long, every line that differs counts
+// as unmatched.
 func unmatched(a, b []string) (gone, added []bool) {
 	gone, added = make([]bool, len(a)), make([]bool, len(b))
 	lo := 0
@@ -132,7 +134,7 @@ func unmatched(a, b []string) (gone, added []bool) {
 	if n == 0 || k == 0 || n*k > maxCells {
 		return gone, added
 	}
-	longest := make([]int32, (n+1)*(k+1)) // of what is behind a place of both
+	longest := make([]int32, (n+1)*(k+1)) // for the rest of both texts after a position
 	at := func(i, j int) int32 { return longest[i*(k+1)+j] }
 	for i := n - 1; i >= 0; i-- {
 		for j := k - 1; j >= 0; j-- {
@@ -157,7 +159,7 @@ func unmatched(a, b []string) (gone, added []bool) {
 	return gone, added
 }
 
-// whose returns which side removed a line of which the base has the key, empty for none.
+// whose returns the side that removed a line with a key of the base, or "".
 func (r *removal) whose(key string) string {
 	landed, change := false, false
 	for i, k := range r.base {
@@ -174,7 +176,7 @@ func (r *removal) whose(key string) string {
 	return ""
 }
 
-// addRestoredLines adds the lines of a file that are there again, for each side.
+// addRestoredLines adds findings for the restored lines of a file, for each side.
 func (m *merge) addRestoredLines(r *removal, excess map[string]int) {
 	lines := strings.Split(*r.Result, "\n")
 	seen := map[string]int{}
@@ -205,8 +207,8 @@ func (m *merge) addRestoredLines(r *removal, excess map[string]int) {
 	}
 }
 
-// usual reports whether a line has only words that lines of any code have, such as
-// "return nil": one more of these says little.
+// usual reports whether a line has only words that are frequent in any code, such as "return
+// nil": one more of these is no evidence.
 func usual(key string) bool {
 	for _, w := range tokens(key) {
 		switch strings.ToLower(w) {
@@ -219,8 +221,8 @@ func usual(key string) bool {
 	return true
 }
 
-// inPlace reports whether a line of the result stands between the lines between which a
-// line was removed that is equal.
+// inPlace reports whether a line of the result is between the same lines between which an
+// equal line was removed.
 func (r *removal) inPlace(at int) bool {
 	for i, key := range r.base {
 		if key == r.result[at] && (r.goneLanded[i] || r.goneChange[i]) &&
@@ -241,9 +243,9 @@ func beside(keys []string, at, step int) string {
 	return ""
 }
 
-// reformed reports whether a side wrote a line in another form, changed, as several lines
-// or together with others, and the result does not have that form: then it has the old one,
-// and what is missing was said.
+// reformed reports whether a side changed the form of a line, to several lines or joined with
+// others, and the result does not have that form: then it has the old one, and the missing
+// lines are already reported.
 func (m *merge) reformed(r *removal, side, key string) bool {
 	text, keys := r.Landed, r.landed
 	if side == "the change" {
@@ -281,8 +283,8 @@ func (m *merge) reformed(r *removal, side, key string) bool {
 	return false
 }
 
-// wordsBack looks at lines that both sides changed, such as a list on one line, and adds
-// the words that a side took out of one and the result's line has again.
+// wordsBack compares lines that both sides changed, such as a list on one line, and adds the
+// words that a side removed and the result's line contains again.
 func (m *merge) wordsBack(r *removal) {
 	byLanded, byChange, now := fresh(r.landed, r.base), fresh(r.change, r.base), fresh(r.result, r.base)
 	left := maxPairs
@@ -331,8 +333,8 @@ func fresh(keys, base []string) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return old[key] })
 }
 
-// nearest returns the line that shares most words with some, at least half of its own and
-// of theirs; empty for none.
+// nearest returns the line with the most words in common with some words, at least half of
+// its own and of theirs, or "".
 func nearest(want, keys []string) string {
 	best, most := "", 0
 	for _, key := range keys {

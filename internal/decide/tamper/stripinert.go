@@ -8,15 +8,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// stripInert returns a file of tests as its tests see it: what is in comments,
-// in literals of several lines and between #if 0 and #endif is taken out, line
-// ends stay. So an assertion that was put there counts as gone. Where a mark
-// is never closed it was none, and the text after it stays.
+// stripInert returns a test file without the parts that have no effect: comments, literals of
+// several lines, and code between #if 0 and #endif are removed, line ends stay. So an
+// assertion that was moved there counts as removed. A mark that is never closed does not
+// count, and the text after it stays.
 func (h *habits) stripInert(file, text string) string {
 	s, known := stack.SyntaxOf(file)
 	b := barer{in: text, expected: h.expected, never: map[string]bool{}, long: s.Long}
 	b.hash, b.slash = slices.Contains(s.Comments, "#"), !known || slices.Contains(s.Comments, "//")
-	if s.Block[0] != "" && s.Block[0] != "/*" { // its marks are lines
+	if s.Block[0] != "" && s.Block[0] != "/*" { // its marks are whole lines
 		lines := regexp.MustCompile(`(?ms)^` + regexp.QuoteMeta(s.Block[0]) + `\b.*?^` + regexp.QuoteMeta(s.Block[1]) + `\b`)
 		b.in = lines.ReplaceAllStringFunc(b.in, ends)
 	}
@@ -26,10 +26,10 @@ func (h *habits) stripInert(file, text string) string {
 	return b.all()
 }
 
-// ends returns the line ends of a text, and nothing else.
+// ends returns only the line ends of a text.
 func ends(text string) string { return strings.Repeat("\n", strings.Count(text, "\n")) }
 
-// switchedOff takes out what the preprocessor of C never lets through.
+// switchedOff removes code that the preprocessor of C always skips.
 func (h *habits) switchedOff(text string) string {
 	lines, depth := strings.Split(text, "\n"), 0 // depth 1: in a branch that is never taken
 	for i, l := range lines {
@@ -51,13 +51,13 @@ func (h *habits) switchedOff(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// barer goes through a text once.
+// barer scans a text once.
 type barer struct {
 	in          string
-	expected    *regexp.Regexp  // a comment that stays
-	hash, slash bool            // how comments begin
-	long        []string        // marks of literals that go over several lines
-	never       map[string]bool // ends that do not come any more
+	expected    *regexp.Regexp  // comments that stay
+	hash, slash bool            // marks of comments
+	long        []string        // marks of literals of several lines
+	never       map[string]bool // ends that do not occur any more
 }
 
 func (b *barer) all() string {
@@ -71,8 +71,8 @@ func (b *barer) all() string {
 	return out.String()
 }
 
-// next says how many bytes from i stay, and how many after those do not. One
-// of them is more than zero.
+// next returns the number of bytes from i that stay, and the number after those that are
+// removed. At least one of them is more than zero.
 func (b *barer) next(i int) (kept, gone int) {
 	rest := b.in[i:]
 	for _, mark := range b.long {
@@ -107,8 +107,8 @@ func lineOf(text string) string {
 	return line
 }
 
-// closed returns the length of what begins with a mark and ends with another,
-// 0 where it does not begin or end.
+// closed returns the length of the text between two marks including them, or 0 if it does not
+// begin or end.
 func (b *barer) closed(text, begin, end string) int {
 	rest, ok := strings.CutPrefix(text, begin)
 	if !ok || b.never[end] {
@@ -122,11 +122,11 @@ func (b *barer) closed(text, begin, end string) int {
 	return len(begin) + n + len(end)
 }
 
-// longest is how far the end of a literal of one line is looked for.
+// longest limits the search for the end of a literal of one line.
 const longest = 2000
 
-// quoted returns the length of the literal that a text begins with, 0 where it
-// is not closed on its line.
+// quoted returns the length of the literal at the start of a text, or 0 if it is not closed
+// on its line.
 func quoted(text string) int {
 	for i := 1; i < min(len(text), longest) && text[i] != '\n'; i++ {
 		switch text[i] {

@@ -1,11 +1,9 @@
-// Package tamper finds changes to the tests and gates that judge a change:
-// tests that are deleted, skipped or check less, expectations that follow the
-// code, rewritten snapshots, runners that no longer run everything, and
-// failures that are swallowed.
+// Package tamper finds changes to the tests and gates that judge a change: tests that are
+// deleted, skipped or check less, expectations that follow the code, rewritten snapshots,
+// runners that no longer run everything, and ignored failures.
 //
-// It reads text by the habits of common stacks and proves nothing: a change of
-// a test can be right. What it finds is for a verifier to explain, or for a
-// person.
+// It searches text for patterns of common stacks and proves nothing: a change of a test can
+// be right. A verifier or a person must explain its findings.
 package tamper
 
 import (
@@ -21,30 +19,30 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Gate is the name that its findings carry.
+// Gate is the gate name of its findings.
 const Gate = "tamper"
 
-// The classes of what it finds.
+// Codes of its findings.
 const (
-	Deleted     = "tamper.deleted"     // a test is gone
-	Skipped     = "tamper.skipped"     // it is there and does not run, or keeps others from it
-	Loosened    = "tamper.loosened"    // it looks less closely
-	Expectation = "tamper.expectation" // it expects something else
-	Snapshot    = "tamper.snapshot"    // what it compares with was written again
-	Swallowed   = "tamper.swallowed"   // a failure is no failure any more
-	Mocked      = "tamper.mocked"      // what is to be tested is replaced
+	Deleted     = "tamper.deleted"     // a test is missing
+	Skipped     = "tamper.skipped"     // a test is skipped, or excludes others
+	Loosened    = "tamper.loosened"    // a test checks less
+	Expectation = "tamper.expectation" // a test expects another result
+	Snapshot    = "tamper.snapshot"    // an expected result in a file was rewritten
+	Swallowed   = "tamper.swallowed"   // a failure is ignored
+	Mocked      = "tamper.mocked"      // the tested code is replaced by a mock
 	Command     = "tamper.command"     // another command runs the tests, or with another configuration
-	Suppressed  = "tamper.suppressed"  // a checker is told to look away
+	Suppressed  = "tamper.suppressed"  // a checker is disabled
 )
 
-// File is a file of a change, as it was and as it is.
+// File is a file of a change, before and after.
 type File struct {
 	Path string
-	Old  *string // nil: it was not there
-	New  *string // nil: it is gone
+	Old  *string // nil: it did not exist
+	New  *string // nil: it was deleted
 }
 
-// code returns a file without what is not run of it.
+// code returns a file without the parts that are not executed.
 func (h *habits) code(f File) File {
 	without := func(text *string) *string {
 		if text == nil {
@@ -56,14 +54,14 @@ func (h *habits) code(f File) File {
 	return File{f.Path, without(f.Old), without(f.New)}
 }
 
-// AffectsChecks reports whether a file has a say in whether a change passes: a test,
-// what tests compare with, and what says how they run. All others need not be
-// looked at, except for what keeps a checker away.
+// AffectsChecks reports whether a file affects the judgement of a change: a test, expected
+// results in a file, or a test configuration. All others are irrelevant, except for comments
+// that disable a checker.
 func AffectsChecks(file string) bool {
 	return stack.ServesTests(file) || snapshot(file) || config(file) || script(file)
 }
 
-// FindTampering returns what a change does to what judges it, in the order of its
+// FindTampering returns a change's effects on its own tests and gates, in the order of its
 // files.
 func FindTampering(files []File) []nexus.Finding {
 	if len(files) == 0 {
@@ -97,13 +95,13 @@ func (h *habits) findTampering(files []File) []nexus.Finding {
 	return l.found
 }
 
-// inspection is one look at a change.
+// inspection is one inspection of a change.
 type inspection struct {
 	*habits
 
-	subjects map[string]bool // names of the files that are tested
-	kept     map[string]int  // names of tests that are there, over all files of the change
-	moved    map[string]int  // lines that the change put into any file of tests
+	subjects map[string]bool // names of the tested files
+	kept     map[string]int  // names of existing tests, over all files of the change
+	moved    map[string]int  // lines that the change added to any test file
 	found    []nexus.Finding
 }
 
@@ -129,7 +127,8 @@ func (l *inspection) file(f File) {
 	case config(f.Path):
 		l.config(f, d)
 	}
-	if (script(f.Path) || config(f.Path) || stack.ServesTests(f.Path)) && path.Base(f.Path) != "package.json" { // of that one, only the checks count
+	// in this file, only the checks matter
+	if (script(f.Path) || config(f.Path) || stack.ServesTests(f.Path)) && path.Base(f.Path) != "package.json" {
 		for _, a := range d.added {
 			if (l.swallows.MatchString(a.text) || makefile(f.Path) && l.dash.MatchString(a.text)) && !comment(a.text) && !aside(f, a) {
 				l.add(f, a.number, nexus.Major, Swallowed, "a failure is swallowed: %s", short(a.text))
@@ -146,14 +145,14 @@ func (l *inspection) file(f File) {
 	}
 }
 
-// quarantine looks at the record of tests whose failure does not count.
+// quarantine inspects the record of quarantined tests.
 func (l *inspection) quarantine(f File) {
 	if f.New == nil {
-		return // all of them count
+		return // all failures count then
 	}
 	var old flaky.Quarantine
 	if f.Old != nil {
-		old, _ = flaky.ParseQuarantine([]byte(*f.Old)) // one that cannot be read spares nothing
+		old, _ = flaky.ParseQuarantine([]byte(*f.Old)) // one that cannot be parsed excludes nothing
 	}
 	now, err := flaky.ParseQuarantine([]byte(*f.New))
 	if err != nil {
@@ -166,7 +165,7 @@ func (l *inspection) quarantine(f File) {
 	}
 }
 
-// test looks at a file of tests.
+// test inspects a test file.
 func (l *inspection) test(f File, d diff) {
 	lang := l.languageOf(f.Path)
 	for _, a := range d.added {
@@ -187,7 +186,7 @@ func (l *inspection) test(f File, d diff) {
 		return
 	}
 	if stack.IsGreeting(f.Path, *f.Old) {
-		return // that fewer tests run would still be found
+		return // a lower number of tests would still be found
 	}
 	now := ""
 	if f.New != nil {
@@ -207,7 +206,7 @@ func (l *inspection) test(f File, d diff) {
 	l.asserts(f, compare(code), lang)
 }
 
-// findSilenced looks for what keeps tests that were there from telling.
+// findSilenced finds changes that make existing tests ineffective.
 func (l *inspection) findSilenced(f File, d diff, lang language, now string) {
 	for _, a := range d.added {
 		if comment(a.text) {
@@ -228,7 +227,7 @@ func (l *inspection) findSilenced(f File, d diff, lang language, now string) {
 	}
 }
 
-// cutsOff reports whether statements follow on a line, in the same block.
+// cutsOff reports whether statements follow a line in the same block.
 func (h *habits) cutsOff(text string, number int) bool {
 	lines := strings.Split(text, "\n")
 	depth := func(l string) int { return len(l) - len(strings.TrimLeft(l, " \t")) }
@@ -242,12 +241,12 @@ func (h *habits) cutsOff(text string, number int) bool {
 	return false
 }
 
-// grown returns how many more matches a text has than another.
+// grown returns by how many the matches in a text grew.
 func grown(pattern *regexp.Regexp, old, now string) int {
 	return len(pattern.FindAllString(now, -1)) - len(pattern.FindAllString(old, -1))
 }
 
-// mocked returns what a line replaces, if that is a file of the change.
+// mocked returns the file that a line replaces, if it is a file of the change.
 func (l *inspection) mocked(text string) string {
 	for i, target := range l.mocks.FindStringSubmatch(text) {
 		parts := strings.FieldsFunc(target, func(r rune) bool { return r == '/' || r == '.' || r == ':' })
@@ -258,7 +257,7 @@ func (l *inspection) mocked(text string) string {
 	return ""
 }
 
-// asserts compares how closely a file of tests looked and looks.
+// asserts compares the assertions of a test file before and after.
 func (l *inspection) asserts(f File, d diff, lang language) {
 	var lost, strong, weak []line
 	for _, r := range d.removed {
@@ -310,7 +309,7 @@ func (l *inspection) gone(names []string) []string {
 	return gone
 }
 
-// config looks at a file that says how tests run.
+// config inspects a file that configures tests.
 func (l *inspection) config(f File, d diff) {
 	about := l.subjectOf(f.Path)
 	for _, a := range d.added {
@@ -341,7 +340,7 @@ func (l *inspection) config(f File, d diff) {
 	}
 }
 
-// first adds a finding for the first line that has a pattern.
+// first adds a finding for the first line that matches a pattern.
 func (l *inspection) first(f File, lines []line, pattern *regexp.Regexp, message string) bool {
 	i := slices.IndexFunc(lines, func(a line) bool { return pattern.MatchString(a.text) && !comment(a.text) })
 	if i < 0 {
@@ -349,7 +348,7 @@ func (l *inspection) first(f File, lines []line, pattern *regexp.Regexp, message
 	}
 	number := lines[i].number
 	if strings.Contains(message, "no longer") {
-		number = 0 // it is gone
+		number = 0 // the line was deleted
 	}
 	l.add(f, number, nexus.Major, Command, message, short(lines[i].text))
 	return true
@@ -359,8 +358,7 @@ func makefile(file string) bool {
 	return strings.HasSuffix(strings.ToLower(path.Base(file)), "makefile")
 }
 
-// aside reports whether a line of a Makefile belongs to a rule that checks
-// nothing.
+// aside reports whether a line of a Makefile belongs to a rule without checks.
 func aside(f File, a line) bool {
 	if !makefile(f.Path) {
 		return false
@@ -381,7 +379,7 @@ type line struct {
 	text   string
 }
 
-// diff is what a change took from a file and put into it, moved lines left out.
+// diff lists the lines that a change removed from and added to a file, without moved lines.
 type diff struct{ removed, added []line }
 
 func compare(f File) diff {
@@ -397,7 +395,7 @@ func compare(f File) diff {
 	return d
 }
 
-// less returns the lines of a that b does not have as often.
+// less returns the lines that are in a more often than in b.
 func less(a, b []string) []line {
 	have := map[string]int{}
 	for _, t := range b {
@@ -417,7 +415,7 @@ func less(a, b []string) []line {
 	return rest
 }
 
-// stem is the name of a file without its directory and endings.
+// stem returns the name of a file without its directory and extensions.
 func stem(file string) string {
 	base, _, _ := strings.Cut(path.Base(file), ".")
 	return strings.ToLower(base)
@@ -430,7 +428,7 @@ func comment(text string) bool {
 	return slices.ContainsFunc([]string{"#", "//", "*", "/*", "-- "}, func(mark string) bool { return strings.HasPrefix(text, mark) })
 }
 
-const shown = 120 // bytes of a line that is quoted
+const shown = 120 // bytes of a quoted line
 
 func short(text string) string {
 	if len(text) > shown {

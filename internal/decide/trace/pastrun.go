@@ -10,20 +10,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// PastRun is a run with what is known of its criteria.
+// PastRun is a run with the state of its criteria.
 type PastRun struct {
 	State    *state.State
 	Criteria []accept.Row
-	Lands    bool // what it landed is where it is to be
+	Lands    bool // its landed commits are on the branch
 }
 
-// StatementKey is a statement of another goal.
+// StatementKey identifies a statement of another goal.
 type StatementKey struct {
 	Text  string
-	Check string // that shows it; empty: whatever shows it
+	Check string // its check; empty: any
 }
 
-// RowFor returns what a run made of a statement that its goal has in the same words, and under the same check.
+// RowFor returns a run's result for a statement that its goal contains in the same words, and
+// with the same check.
 func (p PastRun) RowFor(w StatementKey) (Row, bool) {
 	goal := p.State.Goal.Goal.Text
 	said := statements(goal)
@@ -36,9 +37,9 @@ func (p PastRun) RowFor(w StatementKey) (Row, bool) {
 	return Row{}, false
 }
 
-// BestRow returns what came of a statement in those of the runs that have it in their goals, which come with the newest
-// first: what was verified and is on the branch, else what was verified elsewhere, else what the newest of them with
-// a task for it came to. Without a branch all is where it is to be.
+// BestRow returns the best result for a statement among the runs whose goals contain it,
+// given newest first: verified and on the branch, else verified elsewhere, else the result of
+// the newest of them with a task for it. Without a branch all results count as on it.
 func BestRow(w StatementKey, branch string, past []PastRun) (best Row, ok bool) {
 	rank := func(r Row) int {
 		switch {
@@ -67,10 +68,10 @@ func BestRow(w StatementKey, branch string, past []PastRun) (best Row, ok bool) 
 	return best, ok
 }
 
-// Elsewhere says of a goal's statement that a run landed it where it is not yet.
+// Elsewhere starts the gap of a statement that a run landed, but not on the branch.
 const Elsewhere = "it landed, but not on "
 
-// MarkElsewhere makes gaps of what a run verified on a branch of its own.
+// MarkElsewhere turns results that a run verified on its own branch into gaps.
 func (t *Trace) MarkElsewhere(branch string) {
 	for i := range t.Rows {
 		if t.Rows[i].stay(branch) {
@@ -79,7 +80,7 @@ func (t *Trace) MarkElsewhere(branch string) {
 	}
 }
 
-// stay makes a gap of what was verified elsewhere, and reports whether it did.
+// stay turns a result that was verified elsewhere into a gap, and reports whether it did.
 func (r *Row) stay(branch string) bool {
 	if r.Gap != "" || r.Stage != Verified || len(r.Commits) == 0 {
 		return false
@@ -88,8 +89,8 @@ func (r *Row) stay(branch string) bool {
 	return true
 }
 
-// fill replaces what has a gap by what other runs came to, whose goal was only what was missing: what they verified, or
-// what they are about since.
+// fill replaces rows with a gap by the results of other runs whose goal was only the missing
+// part: verified results, or work in progress.
 func (t *Trace) fill(goal, branch string, past []PastRun) {
 	said := statements(goal)
 	age := func(run nexus.RunID) int {
@@ -111,7 +112,7 @@ func (t *Trace) fill(goal, branch string, past []PastRun) {
 	}
 }
 
-// RunOf returns whose state a row is.
+// RunOf returns the run of a row.
 func (t Trace) RunOf(r Row) nexus.RunID {
 	if r.Run != "" {
 		return r.Run
@@ -119,9 +120,9 @@ func (t Trace) RunOf(r Row) nexus.RunID {
 	return t.Run
 }
 
-// TraceSpec traces a spec through the newest run that has a plan for it, and through those whose goal was what that
-// one lacked. Runs come with the newest first. What a run landed elsewhere than on the branch is a gap; without a
-// branch it is none.
+// TraceSpec traces a spec through the newest run that has a plan for it, and through the runs
+// whose goal was its missing part. Runs are given newest first. A landing that is not on the
+// branch is a gap; without a branch it is not.
 func TraceSpec(goal, branch string, past []PastRun) Trace {
 	of, _ := spec.Read([]byte(goal))
 	var newest PastRun

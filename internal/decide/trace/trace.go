@@ -1,5 +1,5 @@
-// Package trace follows the statements of a goal to the tasks, tests and commits of a run that serve them, and
-// says how far each has come.
+// Package trace connects the statements of a goal with the tasks, tests and commits of a run
+// that serve them, and computes the progress of each.
 package trace
 
 import (
@@ -13,27 +13,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Stage is how far a requirement, or a statement of a goal, has come.
+// Stage is the progress of a requirement, or of a statement of a goal.
 type Stage string
 
-// The stages, in their order.
+// Stages, in order.
 const (
-	Captured    Stage = "captured"    // somebody wants it
+	Captured    Stage = "captured"    // it is wanted
 	Validated   Stage = "validated"   // an approved plan has tasks for it
-	Implemented Stage = "implemented" // all of them landed
+	Implemented Stage = "implemented" // all its tasks landed
 	Verified    Stage = "verified"    // evidence shows it
 )
 
-// Trace is how far each statement of a goal has come.
+// Trace is the progress of each statement of a goal.
 type Trace struct {
-	Run   nexus.RunID `json:"run,omitzero"` // whose state it is; empty: no run has planned it
+	Run   nexus.RunID `json:"run,omitzero"` // the run; empty: no run has planned it
 	Title string      `json:"title,omitzero"`
 	Rows  []Row       `json:"rows"`
 	Gaps  int         `json:"gaps"`         // rows with a gap
-	Why   string      `json:"why,omitzero"` // why there is nothing to follow, so that no gap means nothing
+	Why   string      `json:"why,omitzero"` // why there is nothing to trace, so that missing gaps mean nothing
 }
 
-// Row is a statement with what was made of it.
+// Row is a statement with its progress.
 type Row struct {
 	spec.Statement
 
@@ -41,14 +41,15 @@ type Row struct {
 	Priority nexus.MoSCoW `json:"priority,omitzero"`
 	Later    bool         `json:"later,omitzero"`  // not in the first version
 	Asks     bool         `json:"asks"`            // false: it asks for nothing
-	Tasks    []Task       `json:"tasks,omitempty"` // that serve it
-	Run      nexus.RunID  `json:"run,omitzero"`    // whose tasks they are, where it is another than the trace's
-	By       string       `json:"by,omitzero"`     // who says so: planner, checker; empty: a goal of one statement
-	Criteria []Criterion  `json:"criteria,omitempty"`
-	Tests    []string     `json:"tests,omitempty"`
-	Commits  []string     `json:"commits,omitempty"`
-	Note     string       `json:"note,omitzero"`
-	Gap      string       `json:"gap,omitzero"` // what is missing until it is verified
+	Tasks    []Task       `json:"tasks,omitempty"` // tasks that serve it
+	Run      nexus.RunID  `json:"run,omitzero"`    // the run of the tasks, if it differs from the trace's
+	// the source of that assignment: planner, checker; empty: a goal of one statement
+	By       string      `json:"by,omitzero"`
+	Criteria []Criterion `json:"criteria,omitempty"`
+	Tests    []string    `json:"tests,omitempty"`
+	Commits  []string    `json:"commits,omitempty"`
+	Note     string      `json:"note,omitzero"`
+	Gap      string      `json:"gap,omitzero"` // the part that is missing until it is verified
 }
 
 // Task is a task that serves a statement.
@@ -57,20 +58,20 @@ type Task struct {
 	Status nexus.TaskStatus `json:"status"`
 }
 
-// Criterion is a criterion that would show a statement.
+// Criterion is a criterion that could show a statement.
 type Criterion struct {
 	ID    string       `json:"id"`
 	State accept.State `json:"state"`
 }
 
-// The voices that say which tasks serve a statement.
+// Sources of the assignment of tasks to statements.
 const (
 	ByPlanner = "planner"
 	ByChecker = "checker"
 )
 
-// TraceGoal says how far each statement of a goal has come in a run, whose goal may be an older version of it.
-// Without a run nothing is planned. The criteria are those of the run.
+// TraceGoal returns the progress of each statement of a goal in a run, whose goal may be an
+// older version of it. Without a run nothing is planned. The criteria are those of the run.
 func TraceGoal(goal string, s *state.State, criteria []accept.Row) Trace {
 	t := Trace{Rows: []Row{}}
 	var said map[string]statement // of the run's goal
@@ -116,7 +117,8 @@ func TraceGoal(goal string, s *state.State, criteria []accept.Row) Trace {
 	return t
 }
 
-// statement is what a goal says, with what is said to show it and of what: it is another if one of them is.
+// statement is a statement with its check and requirements: if one of them changes, it is
+// another statement.
 type statement struct{ text, check, of string }
 
 func statements(goal string) map[string]statement {
@@ -134,7 +136,7 @@ func statements(goal string) map[string]statement {
 	return all
 }
 
-// follow fills in what a run made of a statement.
+// follow fills in a run's progress on a statement.
 func (r *Row) follow(s *state.State, criteria []accept.Row, alone bool) {
 	tasks, shows := r.serving(s, alone)
 	if !r.Asks {
@@ -176,8 +178,8 @@ func (r *Row) follow(s *state.State, criteria []accept.Row, alone bool) {
 	}
 }
 
-// serving returns the tasks that serve a statement, and the criteria that are said to show it. What a checker
-// found counts for more than what the planner claims.
+// serving returns the tasks that serve a statement, and the criteria that are assigned to it.
+// A checker's findings take precedence over the planner's claims.
 func (r *Row) serving(s *state.State, alone bool) (tasks []*state.Task, shows []string) {
 	c := found(s.Cover, r.ID)
 	c.There = spec.Words(c.There)
@@ -203,7 +205,7 @@ func (r *Row) serving(s *state.State, alone bool) (tasks []*state.Task, shows []
 	return resolve(s, ids), nil
 }
 
-// found returns what a second look found about a statement, if anybody looked.
+// found returns the coverage check's result for a statement, if there is one.
 func found(c *nexus.PlanCover, id string) nexus.StatementCover {
 	if c != nil {
 		for _, one := range c.Statements {
@@ -215,7 +217,7 @@ func found(c *nexus.PlanCover, id string) nexus.StatementCover {
 	return nexus.StatementCover{ID: id, Asks: true}
 }
 
-// resolve returns tasks, with its parts in place of one that was split.
+// resolve returns tasks, with a split task replaced by its parts.
 func resolve(s *state.State, ids []nexus.TaskID) (all []*state.Task) {
 	for _, id := range ids {
 		t := s.Task(id)
@@ -238,9 +240,9 @@ func resolve(s *state.State, ids []nexus.TaskID) (all []*state.Task) {
 	return all
 }
 
-// evidence fills in the criteria that show a statement: of each of its tasks those that a checker named, or else
-// all of it. A part of a task that was split was shown to no checker. It returns what is missing for them to show
-// it.
+// evidence fills in the criteria that show a statement: for each of its tasks those that a
+// checker named, or else all. No checker saw the parts of a split task. It returns the
+// evidence that is still missing.
 func (r *Row) evidence(tasks []*state.Task, shows []string, criteria []accept.Row) (missing string) {
 	named := map[nexus.TaskID]bool{}
 	for _, c := range criteria {

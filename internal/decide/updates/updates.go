@@ -1,5 +1,5 @@
-// Package updates says what an attempt under way hears of what landed meanwhile: of
-// what changed something that its writers looked at.
+// Package updates selects the landings that a running attempt must be told about: those that
+// changed something that its writers have read.
 package updates
 
 import (
@@ -15,15 +15,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// The bounds of what is told of a landing.
+// Limits of the text about a landing.
 const (
 	longestWord = 200
 	maxHeard    = 5 // files and names
 )
 
-// PendingUpdates returns what is to be said before a call to those who write: what people
-// left for the task, and what the attempt is to hear of landings. Each is told
-// once, in one line, as soon as the attempt has looked at what changed.
+// PendingUpdates returns the messages to deliver before a writer's call: people's guidance
+// for the task, and relevant landings. Each landing is reported once, in one line, as soon as
+// the attempt has read the changed thing.
 func PendingUpdates(s *state.State, r nexus.BudgetReserved) []state.Guidance {
 	if r.Role != nexus.Coder && r.Role != nexus.Tester {
 		return nil
@@ -57,7 +57,7 @@ func PendingUpdates(s *state.State, r nexus.BudgetReserved) []state.Guidance {
 	return all
 }
 
-// UpdateMessage returns the message that delivers it, and what it is for.
+// UpdateMessage returns the message that delivers guidance, and its Why.
 func UpdateMessage(g state.Guidance) (text, why string) {
 	if len(g.Comments) > 0 {
 		return diffreview.Message(g.Comments), "review"
@@ -71,8 +71,8 @@ func UpdateMessage(g state.Guidance) (text, why string) {
 	return "Guidance from a person:\n\n" + g.Text, "guidance"
 }
 
-// ParseGuidance returns what a person said in a message of [UpdateMessage] that was sent for that
-// reason, empty where nobody said anything.
+// ParseGuidance returns the person's text in a message of [UpdateMessage] with this Why, or
+// "" if there is none.
 func ParseGuidance(message, why string) string {
 	for _, w := range []string{"guidance", "interrupt"} {
 		_, text, found := strings.Cut(message, ":\n\n")
@@ -83,13 +83,13 @@ func ParseGuidance(message, why string) string {
 	return ""
 }
 
-// viewIndex is what those who write looked at.
+// viewIndex lists the things that writers have read.
 type viewIndex struct {
-	paths []string // what may be the path of a file, from the root or as a whole
-	words []string // what may be the name of something in code
+	paths []string // possible file paths, from the root or absolute
+	words []string // possible names in code
 }
 
-// indexViews returns what those who write called for.
+// indexViews returns the index of the writers' tool calls.
 func indexViews(a *state.Attempt) *viewIndex {
 	all := &viewIndex{}
 	for _, s := range a.Sessions {
@@ -106,11 +106,11 @@ func indexViews(a *state.Attempt) *viewIndex {
 	return all
 }
 
-// add adds the words of a call. In a command line, those that follow "cd DIR" are
-// below that directory, until the parenthesis ends that it stands in, and those that
-// follow "-C DIR" until the command does.
+// add adds the words of a call. In a command line, the words after "cd DIR" are below that
+// directory, up to the end of the enclosing parentheses, and the words after "-C DIR" up to
+// the end of the command.
 func (l *viewIndex) add(text string) {
-	text = strings.NewReplacer(`\b`, " ", `\n`, " ").Replace(text) // ends of words of a pattern, and of lines
+	text = strings.NewReplacer(`\b`, " ", `\n`, " ").Replace(text) // ends of words in a pattern, and of lines
 	at, once, outer := "", "", []string{}
 	for before, w := range pairs(text) {
 		switch w {
@@ -139,8 +139,8 @@ func (l *viewIndex) add(text string) {
 	}
 }
 
-// within returns where a command goes from a directory, the root of the tree if
-// nobody knows.
+// within returns the directory after a change of directory, or the root of the tree if it is
+// unknown.
 func within(at, dir string) string {
 	switch {
 	case strings.ContainsAny(dir, "$") || strings.HasPrefix(dir, "-"):
@@ -151,7 +151,7 @@ func within(at, dir string) string {
 	return path.Join(at, dir)
 }
 
-// ends are what ends a command, each a word of its own.
+// ends are the tokens that end a command.
 const ends = "();&|\n"
 
 // pairs returns the words of a text, each with the one before it.
@@ -178,21 +178,20 @@ func pairs(text string) iter.Seq2[string, string] {
 	}
 }
 
-// file reports whether a file of an attempt's tree was looked at: by its path from the
-// root, or by its whole path, which ends with the attempt and that.
+// file reports whether a file of an attempt's tree was read: by its path from the root, or by
+// its absolute path, which ends with the attempt and that path.
 func (l *viewIndex) file(id nexus.AttemptID, name string) bool {
 	return slices.ContainsFunc(l.paths, func(w string) bool {
 		return w == name || path.IsAbs(w) && strings.HasSuffix(w, "/"+string(id)+"/tree/"+name)
 	})
 }
 
-// name reports whether something in code was looked at.
+// name reports whether a name in code was read.
 func (l *viewIndex) name(name string) bool {
 	return slices.ContainsFunc(l.words, func(w string) bool { return w == name || strings.HasSuffix(w, "."+name) })
 }
 
-// landingText returns what is told of a landing, nothing where that is no concern of
-// those who looked.
+// landingText returns the message about a landing, or "" if it is not relevant.
 func landingText(id nexus.AttemptID, at *viewIndex, l nexus.TrainLanded) string {
 	var files, names []string
 	for _, f := range l.Changes.Files {
@@ -222,7 +221,7 @@ func landingText(id nexus.AttemptID, at *viewIndex, l nexus.TrainLanded) string 
 	return text + ". Your worktree does not have it: your change is merged with it when it lands."
 }
 
-// some lists the first of several.
+// some lists the first few of several.
 func some(all []string) string {
 	if more := len(all) - maxHeard; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(all[:maxHeard], ", "), more)

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// MaxFile is the most that the file of an item has, in bytes.
+// MaxFile limits the size of an item's file, in bytes.
 const MaxFile = 64 << 10
 
 const (
@@ -24,7 +24,7 @@ const (
 	maxFiles = 50
 )
 
-// fields are the fields of a head, in the order in which they are written.
+// fields returns the fields of a head, in the order in which they are written.
 func fields() []string {
 	return []string{"state", "reason", "priority", "order", "type", "file", "check", "added", "by", "finding", "run", "commit"}
 }
@@ -37,11 +37,11 @@ type fault struct {
 
 var name = pattern.Lazy(`^[a-z0-9][a-z0-9_-]{0,62}$`)
 
-// findingID is the ID of a finding: who found it, and what.
+// findingID matches the ID of a finding: strategy and finding.
 var findingID = pattern.Lazy(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
 
-// Mentions returns the finding that the head of a file names, also of one that [Parse]
-// refuses; empty where it names none.
+// Mentions returns the finding that the head of a file names, even if [Parse] refuses the
+// file, or "".
 func Mentions(data []byte) string {
 	for line := range strings.Lines(string(data[:min(len(data), MaxFile)])) {
 		key, value, ok := strings.Cut(line, ":")
@@ -52,9 +52,8 @@ func Mentions(data []byte) string {
 	return ""
 }
 
-// Parse reads the file of an item; file is its path, which errors begin with. It takes
-// nothing that it does not know: the error names the first line that is wrong, and says what
-// to write there.
+// Parse parses the file of an item; file is its path, which starts error messages. It accepts
+// nothing unknown: the error names the first wrong line and the correct form.
 func Parse(file string, data []byte) (Item, error) {
 	i, f := parse(data)
 	i.ID = strings.TrimSuffix(path.Base(file), ".md")
@@ -89,12 +88,12 @@ func parse(data []byte) (i Item, _ *fault) {
 		body = end
 	}
 	if i.State == "" {
-		i.State = Waiting // who writes a file by hand wants it done
+		i.State = Waiting // a person who writes a file by hand wants the work done
 	}
 	return i.body(lines, body)
 }
 
-// head reads the fields, and returns the number of lines that they have.
+// head parses the fields, and returns the number of their lines.
 func (i *Item) head(lines []string) (end int, _ *fault) {
 	seen := map[string]int{}
 	for at, line := range lines[1:] {
@@ -133,7 +132,7 @@ func (i *Item) head(lines []string) (end int, _ *fault) {
 	return 0, &fault{len(lines), "the head has no end", "Write a line " + fence + " after the fields, and the title below it."}
 }
 
-// set reads one field, and says what is wrong with it.
+// set sets one field, and returns the problem with it.
 func (i *Item) set(key, value string) (what, hint string) {
 	switch key {
 	case "state":
@@ -200,7 +199,7 @@ func (i *Item) fits(seen map[string]int) *fault {
 	return nil
 }
 
-// body reads the title and the text, which begin at a line.
+// body parses the title and the text, which start at a line.
 func (i Item) body(lines []string, at int) (Item, *fault) {
 	for at < len(lines) && strings.TrimSpace(lines[at]) == "" {
 		at++
@@ -221,7 +220,7 @@ func (i Item) body(lines []string, at int) (Item, *fault) {
 	return i, nil
 }
 
-// String returns the item as its file, which [Parse] reads.
+// String formats the item as its file, for [Parse].
 func (i Item) String() string {
 	var b strings.Builder
 	b.WriteString(fence + "\n")
@@ -237,7 +236,7 @@ func (i Item) String() string {
 	return b.String()
 }
 
-// values returns what an item has of a field: nothing where it has none.
+// values returns an item's values of a field.
 func (i Item) values(key string) []string {
 	value := ""
 	switch key {

@@ -1,6 +1,6 @@
 // Package workitem defines the items of a repository's backlog: work that waits until
-// somebody starts it. An item is a Markdown file that people write and commit; what came of
-// it is read from the journal of the run that works on it.
+// somebody starts it. An item is a Markdown file that people write and commit. Its result is
+// read from the journal of the run that works on it.
 package workitem
 
 import (
@@ -16,46 +16,47 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Dir is where the items are, from the root of the repository.
+// Dir is the directory of the items, from the root of the repository.
 const Dir = ".nexus/backlog"
 
-// State is where an item stands.
+// State is the state of an item.
 type State string
 
-// The states.
+// Values of State.
 const (
 	Waiting  State = "waiting"
-	Queued   State = "queued" // a run has it, and other items come first
-	Active   State = "active" // a run works on it, or is about to
-	Done     State = "done"   // all that was made of it landed
+	Queued   State = "queued" // it is in a run, after other items
+	Active   State = "active" // a run is working on it, or is about to
+	Done     State = "done"   // all its tasks landed
 	Rejected State = "rejected"
 )
 
-// States lists the states.
+// States returns all states.
 func States() []State { return []State{Waiting, Queued, Active, Done, Rejected} }
 
-// Item is one piece of work that waits, or did.
+// Item is one piece of work in the backlog.
 type Item struct {
-	ID     string `json:"id"` // the name of its file, which stays
+	ID     string `json:"id"` // the name of its file, which stays the same
 	Title  string `json:"title"`
 	Text   string `json:"text,omitzero"` // below the title
 	State  State  `json:"state"`
 	Reason string `json:"reason,omitzero"` // why it was rejected, or waits again
 
 	Priority nexus.Priority `json:"priority,omitzero"` // zero means medium
-	Order    int            `json:"order,omitzero"`    // among those of its priority; 0: after those that have one
-	Kind     nexus.TaskKind `json:"type,omitzero"`
-	Files    []string       `json:"files,omitempty"` // that it is about
-	Check    string         `json:"check,omitzero"`  // gate or command that passes when it is done
-	Added    string         `json:"added,omitzero"`  // day, as 2006-01-02
-	By       string         `json:"by,omitzero"`
-	Finding  string         `json:"finding,omitzero"` // that it was made of; see decide/finding
+	// position among items with the same priority; 0: after those with a position
+	Order   int            `json:"order,omitzero"`
+	Kind    nexus.TaskKind `json:"type,omitzero"`
+	Files   []string       `json:"files,omitempty"` // files that it is about
+	Check   string         `json:"check,omitzero"`  // gate or command that passes when it is done
+	Added   string         `json:"added,omitzero"`  // day, as 2006-01-02
+	By      string         `json:"by,omitzero"`
+	Finding string         `json:"finding,omitzero"` // finding from which it was made; see decide/finding
 
-	Run    nexus.RunID `json:"run,omitzero"`    // that works on it, or did last
-	Commit string      `json:"commit,omitzero"` // that it landed with
+	Run    nexus.RunID `json:"run,omitzero"`    // the last run that worked on it
+	Commit string      `json:"commit,omitzero"` // commit of its landing
 }
 
-// Goal is what the item asks for, as a text.
+// Goal returns the item as the text of a goal.
 func (i Item) Goal() string {
 	if i.Text == "" {
 		return i.Title
@@ -63,8 +64,8 @@ func (i Item) Goal() string {
 	return i.Title + "\n\n" + i.Text
 }
 
-// Sort puts items in the order in which they are worked on: by priority, by place, and
-// those without one by the day that they were added; what is over comes last.
+// Sort sorts items by the order of work: by priority, by position, and those without a
+// position by the day that they were added; ended ones come last.
 func Sort(all []Item) {
 	over := func(i Item) int {
 		switch i.State {
@@ -93,8 +94,8 @@ func Sort(all []Item) {
 	})
 }
 
-// Move puts an item before or after another one, with its priority, and returns the items
-// whose place or priority changes. All are in the order of [Sort].
+// Move moves an item before or after another one, with its priority, and returns the items
+// whose position or priority changes. The items are in the order of [Sort].
 func Move(all []Item, id, other string, after bool) []Item {
 	at := func(id string) int { return slices.IndexFunc(all, func(i Item) bool { return i.ID == id }) }
 	if id == other || at(id) < 0 || at(other) < 0 {
@@ -125,8 +126,8 @@ func Move(all []Item, id, other string, after bool) []Item {
 	return changed
 }
 
-// Name returns the ID of a new item with a title: words of it that no other item has as
-// its name.
+// Name returns the ID of a new item with a title: words of the title that are not yet used as
+// a name.
 func Name(title string, taken func(string) bool) string {
 	var words []string
 	apart := func(r rune) bool { return r >= 0x80 || !unicode.IsLetter(r) && !unicode.IsDigit(r) }
@@ -149,10 +150,10 @@ func Name(title string, taken func(string) bool) string {
 	}
 }
 
-// Path returns where the file of an item is, from the root of the repository.
+// Path returns the path of an item's file, from the root of the repository.
 func Path(id string) string { return path.Join(Dir, id+".md") }
 
-// WithRunState returns an item as the run tells it that works on it, or did.
+// WithRunState returns an item with its state in the run that works or worked on it.
 func (i Item) WithRunState(s *state.State) Item {
 	a := s.Item(i.ID)
 	switch {
@@ -186,7 +187,7 @@ func (i Item) WithRunState(s *state.State) Item {
 	return i
 }
 
-// waits returns the item as one that waits again.
+// waits returns the item in the waiting state again.
 func (i Item) waits(why string) Item {
 	i.State, i.Commit, i.Reason = Waiting, "", strings.Join(strings.Fields(why), " ")
 	if len(i.Reason) > maxLine {

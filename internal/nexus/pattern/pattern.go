@@ -1,4 +1,4 @@
-// Package pattern has regular expressions, and tables, that wait until they are needed.
+// Package pattern provides regular expressions and tables that are built at first use.
 package pattern
 
 import (
@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// Lazy returns a regular expression that is compiled when it is used first. A command
-// uses few of the hundreds that the program has, and each takes time and memory. It panics
-// then if the text is none, so each needs a test that uses it.
+// Lazy returns a regular expression that is compiled at its first use. A command uses few of
+// the hundreds in the program, and each costs time and memory. An invalid expression panics
+// at its first use, so each needs a test that uses it.
 func Lazy(text string) func() *regexp.Regexp {
 	return Once(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// Once returns what f makes when it is asked first. Many goroutines may ask: nothing
-// depends on which of them was first, and all get the same.
+// Once returns a function that returns the result of f, which is called once, at the first
+// use. It is safe for concurrent use, and all callers get the same result.
 func Once[T any](f func() *T) func() *T {
 	var made atomic.Pointer[T]
 	return func() *T {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// JSON escapes the hidden characters of JSON, which stays the same value and is harmless
-// where somebody looks at it. Data without any is returned as it is.
+// JSON escapes the hidden characters of JSON. The value stays the same, and the text is safe
+// to display. Data without hidden characters is returned unchanged.
 func JSON(data []byte) []byte {
 	text := string(data)
 	if strings.IndexFunc(text, Hidden) < 0 {

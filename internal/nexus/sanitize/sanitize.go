@@ -1,7 +1,6 @@
-// Package sanitize makes text that somebody else wrote readable as what it is:
-// characters that nobody sees, that change how others are shown, or that a
-// terminal obeys are written out. See Unicode TR 36 (security), TR 9 (bidi) and
-// CVE-2021-42574 for what they are used for.
+// Package sanitize makes untrusted text safe to display: it writes out characters that are
+// invisible, that change how others are shown, or that control a terminal. See Unicode TR 36
+// (security), TR 9 (bidi) and CVE-2021-42574 for attacks that use them.
 package sanitize
 
 import (
@@ -11,11 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether a character is not to be seen where it stands, or
-// changes how others are seen: control characters, format characters (bidi,
-// zero width, tags), fillers, variation selectors of the supplement, and
-// separators of lines that are no line end. Line ends and tabs are not hidden,
-// and neither are the joiner and the selectors that emoji and scripts need.
+// Hidden reports whether a character is always invisible or changes how others are shown:
+// control characters, format characters (bidi, zero width, tags), fillers, variation
+// selectors of the supplement, and line separators other than line ends. Line ends and tabs
+// are not hidden, and neither are the joiner and the selectors that emoji and scripts need.
 func Hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\u200d' || r == '\u200c':
@@ -31,9 +29,9 @@ func Hidden(r rune) bool {
 	}
 }
 
-// Show returns text with hidden characters written as <U+202E>, carriage
-// returns before a line end left out, and bytes that are not UTF-8 replaced.
-// It is idempotent, and text without any is returned as it is.
+// Show returns text with hidden characters written as <U+202E>, without carriage returns
+// before line ends, and with bytes that are not UTF-8 replaced. It is idempotent. Text
+// without such characters is returned unchanged.
 func Show(text string) string {
 	if clear(text) {
 		return text
@@ -53,7 +51,7 @@ func Show(text string) string {
 	return b.String()
 }
 
-// clear reports whether text is plain as it is, which most text is.
+// clear reports whether text needs no change, as most text does.
 func clear(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
@@ -63,15 +61,14 @@ func clear(text string) bool {
 	return true
 }
 
-// Unseen reports whether the character at i of a text is not to be seen where
-// it stands: one that is [Hidden], or a joiner or selector that has nothing to
-// join or to select.
+// Unseen reports whether the character at i of a text is invisible there: it is [Hidden], or
+// a joiner or selector that has nothing to join or to select.
 func Unseen(text string, i int) bool {
 	r, _ := utf8.DecodeRuneInString(text[i:])
 	return Hidden(r) || (joiner(r) || selector(r)) && bare(text, i)
 }
 
-// Cut returns a text of at most so many bytes, with three dots where it is cut.
+// Cut returns a text of at most the given number of bytes, with three dots at the cut.
 func Cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -82,15 +79,14 @@ func Cut(text string, most int) string {
 	return text[:most] + "..."
 }
 
-// selector reports whether a character only chooses the shape of the one
-// before.
+// selector reports whether a character only selects the shape of the one before.
 func selector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f }
 
 func joiner(r rune) bool { return r == '\u200d' || r == '\u200c' }
 
-// bare reports whether a joiner at i has nothing to join, or a selector nothing
-// to select: it stands next to what is not written with joiners, such as Latin
-// letters and digits, or behind what has one shape. Keys such as 1 have two.
+// bare reports whether the joiner at i has nothing to join, or the selector nothing to
+// select: its neighbor is not written with joiners, such as Latin letters and digits, or has
+// only one shape. Keys such as 1 have two.
 func bare(text string, i int) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[i+3:])
@@ -104,9 +100,8 @@ func bare(text string, i int) bool {
 	}
 }
 
-// Terminal returns what is left to see of what a program wrote for a terminal:
-// without its escape sequences, and of lines that it wrote over with carriage
-// returns the last writing alone.
+// Terminal returns the text that a terminal would show of a program's output: without escape
+// sequences, and with only the last version of lines that carriage returns overwrote.
 func Terminal(text string) string {
 	if !strings.ContainsAny(text, "\x1b\r\u009b\u009d\u0090") {
 		return text
@@ -126,8 +121,8 @@ func Terminal(text string) string {
 	return b.String()
 }
 
-// unescape leaves out the sequences of ECMA-48: control sequences, strings for
-// devices and the operating system, and the short ones.
+// unescape removes the sequences of ECMA-48: control sequences, strings for devices and the
+// operating system, and the short ones.
 func unescape(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -148,7 +143,7 @@ func unescape(text string) string {
 	return b.String()
 }
 
-// sequence returns how many bytes of a sequence follow its escape character.
+// sequence returns the number of bytes of a sequence after its escape character.
 func sequence(rest string) int {
 	if rest == "" {
 		return 0
@@ -171,8 +166,8 @@ func sequence(rest string) int {
 	}
 }
 
-// control returns the length of parameters, intermediate bytes and the final
-// byte of a control sequence; one that is broken off ends where it breaks.
+// control returns the length of the parameters, intermediate bytes and final byte of a
+// control sequence. A truncated sequence ends at the truncation.
 func control(rest string) int {
 	for n := range len(rest) {
 		switch c := rest[n]; {
@@ -185,12 +180,12 @@ func control(rest string) int {
 	return len(rest)
 }
 
-// longString is the longest string for a device that is left out: one that
-// never ends must not swallow what comes after it.
+// longString is the maximum length of a device string that is removed: an unterminated one
+// must not remove the text after it.
 const longString = 64 << 10
 
-// untilEnd returns the length of a string that a bell or a string terminator
-// ends; one without an end is not left out.
+// untilEnd returns the length of a string that a bell or a string terminator ends, or 0 for a
+// string without an end.
 func untilEnd(rest string) int {
 	part := rest[:min(len(rest), longString)]
 	for i := range len(part) {
@@ -202,15 +197,15 @@ func untilEnd(rest string) int {
 		case strings.HasPrefix(part[i:], "\u009c"):
 			return i + 2
 		case part[i] == '\n', part[i] == 0x1b, strings.HasPrefix(part[i:], "\u009d"), strings.HasPrefix(part[i:], "\u0090"):
-			return 0 // another begins
+			return 0 // another one begins
 		}
 	}
 	return 0
 }
 
-// Fence puts text that somebody else wrote between two fences that it cannot
-// close: they are longer than any row of backticks in it (CommonMark 0.31, 4.5).
-// Info is what the fence says of the text, a language for example.
+// Fence puts text that somebody else wrote between two fences that it cannot close: they are
+// longer than any row of backticks in it (CommonMark 0.31, 4.5). Info is the label of the
+// fence, for example a language.
 func Fence(info, text string) string {
 	text = Show(text)
 	longest, row := 2, 0

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// verbs are what the git tool may do, with the options that each may have
-// beyond those of all. Options are listed and not excluded, for git takes any
-// unambiguous beginning of one: --outp writes a file too.
+// verbs are the allowed verbs of the git tool, with their allowed options besides the common
+// ones. Options are listed and not excluded, because git accepts any unambiguous prefix of
+// one: --outp writes a file too.
 var verbs = map[string][]string{ //nolint:gochecknoglobals // a table that is never written
 	"status":   {"--short", "-s", "--porcelain", "--branch", "-b", "--untracked-files", "-u", "--ignored", "--long", "-sb", "-z", "-v", "--show-stash", "--ahead-behind", "--no-renames"},
 	"diff":     {"--cached", "--staged", "--merge-base", "--quiet", "-q"},
@@ -20,8 +20,8 @@ var verbs = map[string][]string{ //nolint:gochecknoglobals // a table that is ne
 	"ls-files": {"--others", "-o", "--modified", "-m", "--deleted", "-d", "--cached", "-c", "--stage", "-s", "--exclude-standard", "--full-name", "-t", "-z", "--ignored", "-i", "--error-unmatch", "--eol", "--deduplicate", "--unmerged", "--directory"},
 }
 
-// diffOptions may be behind diff, log and show. An option with a value
-// must have it behind an equals sign or at once behind its letter.
+// diffOptions are allowed after diff, log and show. An option with a value must have it after
+// an equals sign or directly after its letter.
 var diffOptions = []string{ //nolint:gochecknoglobals // a table that is never written
 	"--stat", "--numstat", "--shortstat", "--summary", "--name-only", "--name-status", "--patch", "-p", "-u", "--no-patch", "-s", "--raw",
 	"--ignore-all-space", "-w", "--ignore-space-change", "-b", "--ignore-blank-lines", "--word-diff", "--color-words", "--no-color", "--unified",
@@ -34,8 +34,8 @@ var diffOptions = []string{ //nolint:gochecknoglobals // a table that is never w
 	"-i", "--regexp-ignore-case", "--extended-regexp", "-E", "--fixed-strings", "-F", "-n", "--no-decorate", "--no-notes",
 }
 
-// Check makes sure that a call of git only looks, and returns what to run: the
-// arguments behind git, hardened. args must not be empty.
+// Check verifies that a git call only reads, and returns the arguments after git, hardened.
+// args must not be empty.
 func Check(args []string) ([]string, error) {
 	verb := args[0]
 	own, ok := verbs[verb]
@@ -45,7 +45,7 @@ func Check(args []string) ([]string, error) {
 	checked := []string{verb}
 	diffs := verb == "diff" || verb == "log" || verb == "show"
 	if diffs {
-		checked = append(checked, "--no-ext-diff", "--no-textconv") // neither may run a program of the tree's
+		checked = append(checked, "--no-ext-diff", "--no-textconv") // neither may run a program of the tree
 	}
 	paths := false
 	for _, a := range args[1:] {
@@ -72,7 +72,7 @@ func optionOK(verb, a string, own []string, diffs bool) bool {
 	switch {
 	case len(a) == 1:
 		return false
-	case digits: // -5: so many commits
+	case digits: // -5: a number of commits
 		return verb == "log" || verb == "show"
 	case slices.Contains(own, a), diffs && slices.Contains(diffOptions, a):
 		return true
@@ -92,8 +92,8 @@ func optionOK(verb, a string, own []string, diffs bool) bool {
 	return false
 }
 
-// revOrPath refuses what makes git look outside of the worktree: diff reads
-// any two files when one of them lies elsewhere.
+// revOrPath refuses arguments that make git read outside the worktree: diff reads any two
+// files if one of them is elsewhere.
 func revOrPath(a string) error {
 	if strings.HasPrefix(a, "/") || slices.Contains(strings.Split(a, "/"), "..") || strings.ContainsRune(a, 0) {
 		return fmt.Errorf("%q is outside the worktree", a)
@@ -101,7 +101,7 @@ func revOrPath(a string) error {
 	return nil
 }
 
-// Setting reports whether a setting only changes how git writes.
+// Setting reports whether a setting only changes git's output.
 func Setting(setting string) bool {
 	name, value, ok := strings.Cut(strings.ToLower(setting), "=")
 	plain := strings.HasPrefix(name, "color.") || strings.HasPrefix(name, "advice.") ||
@@ -121,13 +121,13 @@ func Lists(args []string) bool {
 	return true
 }
 
-// sorts reports whether an option only says how refs are listed.
+// sorts reports whether an option only changes how refs are listed.
 func sorts(option string) bool {
 	return strings.HasPrefix(option, "--sort=") || strings.HasPrefix(option, "--format=") || strings.HasPrefix(option, "--points-at=") || option == "-n" || option == "-n1"
 }
 
-// Shown reports whether a setting may be printed: it is no place for a secret,
-// and starts nothing.
+// Shown reports whether a setting may be printed: it cannot contain a secret, and starts no
+// program.
 func Shown(setting string) bool {
 	return slices.Contains([]string{
 		"user.name", "user.email", "init.defaultbranch", "core.autocrlf", "core.filemode", "core.ignorecase", "core.eol", "pull.rebase", "merge.conflictstyle", "commit.gpgsign",

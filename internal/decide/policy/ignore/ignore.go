@@ -1,5 +1,5 @@
-// Package ignore says which paths the lines of ignore files leave out, in
-// git's own language of patterns. A .nexusignore keeps what it names from agents.
+// Package ignore decides which paths ignore files exclude, in git's pattern language. A
+// .nexusignore hides its paths from agents.
 package ignore
 
 import (
@@ -16,19 +16,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// File is the name of the files that keep agents from what they name.
+// File is the name of the files whose paths are hidden from agents.
 const File = ".nexusignore"
 
 // Rule is one line of an ignore file.
 type Rule struct {
-	base    string // directory that it is in, "" for the root
+	base    string // directory of its file, "" for the root
 	pattern string
 	dirs    bool // directories only
-	keep    bool // "!": what it matches is not ignored after all
+	keep    bool // "!": a matching path is not ignored after all
 }
 
-// Parse returns the rules of an ignore file in a directory, "" or "." for the root,
-// and says which lines cannot be read.
+// Parse returns the rules of an ignore file in a directory, "" or "." for the root, and an
+// error that names the invalid lines.
 func Parse(base, text string) ([]Rule, error) {
 	if base == "." {
 		base = ""
@@ -63,15 +63,15 @@ func Parse(base, text string) ([]Rule, error) {
 			continue
 		}
 		if strings.HasSuffix(ru.pattern, "/**") {
-			ru.pattern += "/*" // what is in it, but not itself
+			ru.pattern += "/*" // its content, but not itself
 		}
 		rules = append(rules, ru)
 	}
 	return rules, errors.Join(wrong...)
 }
 
-// Everything returns the rule that leaves out all that is in a directory, for one
-// whose file cannot be read.
+// Everything returns the rule that excludes all files of a directory, for a directory whose
+// file cannot be read.
 func Everything(base string) Rule {
 	if base == "." {
 		base = ""
@@ -79,7 +79,7 @@ func Everything(base string) Rule {
 	return Rule{base: base, pattern: "**"}
 }
 
-// matches reports whether the rule is about a path.
+// matches reports whether the rule matches a path.
 func (r Rule) matches(name string, dir bool) bool {
 	if r.dirs && !dir {
 		return false
@@ -95,10 +95,9 @@ func (r Rule) matches(name string, dir bool) bool {
 	return ok
 }
 
-// IsIgnored reports whether rules leave a path out by its own name; what is in a
-// directory that is left out is left out as well, which [Set.Hides] says. A
-// line with "!" does not bring back a file whose name suggests secrets: agents
-// may not read it, and its name would be shown for nothing.
+// IsIgnored reports whether rules exclude a path by its own name. Files in an excluded
+// directory are excluded too; see [Set.Hides]. A line with "!" does not include a file whose
+// name suggests secrets: agents may not read it, so its name would be shown for nothing.
 func IsIgnored(rules []Rule, name string, dir bool) bool {
 	secret := !dir && pathkind.Protected(name, false) == pathkind.MaySecret
 	for _, r := range slices.Backward(rules) {
@@ -112,11 +111,11 @@ func IsIgnored(rules []Rule, name string, dir bool) bool {
 	return false
 }
 
-// Set is what the ignore files of a tree say. The zero Set leaves nothing out.
+// Set is the content of the ignore files of a tree. The zero Set excludes nothing.
 type Set struct{ rules map[string][]Rule }
 
-// New returns what ignore files say, given by their paths. Where a line cannot be
-// read it is an error, and all in the file's directory is left out.
+// New returns the Set of ignore files, given by path. An invalid line is an error, and the
+// file's whole directory is excluded.
 func New(texts map[string]string) (Set, error) {
 	s := Set{rules: map[string][]Rule{}}
 	var wrong []error
@@ -140,14 +139,13 @@ func New(texts map[string]string) (Set, error) {
 	}
 }
 
-// Empty reports whether nothing is left out.
+// Empty reports whether nothing is excluded.
 func (s Set) Empty() bool { return len(s.rules) == 0 }
 
 // In returns the rules of the file in a directory, "." for the root.
 func (s Set) In(dir string) []Rule { return s.rules[dir] }
 
-// Hides reports whether a file is left out: it itself, or a directory that it
-// is in.
+// Hides reports whether a file is excluded, directly or by a directory above it.
 func (s Set) Hides(file string) bool {
 	if s.Empty() {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// classes are what git understands within brackets, as pairs of the first and
-// the last character of a range.
+// classes returns git's character classes, as pairs of the first and the last character of a
+// range.
 func classes() []struct{ name, ranges string } {
 	return []struct{ name, ranges string }{
 		{"alnum", "09AZaz"},
@@ -29,8 +29,8 @@ func classes() []struct{ name, ranges string } {
 	}
 }
 
-// translate returns a pattern of git's as one of the library's, which knows
-// alternatives, and neither classes nor a bracket that stands for itself.
+// translate converts a git pattern to one of the library, which has alternatives, but neither
+// classes nor a literal bracket.
 func translate(p string) (string, error) {
 	var b strings.Builder
 	for p != "" {
@@ -59,8 +59,7 @@ func translate(p string) (string, error) {
 	return b.String(), nil
 }
 
-// brackets translates what follows a bracket, and returns what is behind the one
-// that closes it.
+// brackets converts the text after a bracket, and returns the text after the closing one.
 func brackets(p string) (set, rest string, err error) {
 	var b strings.Builder
 	b.WriteByte('[')
@@ -96,7 +95,7 @@ func brackets(p string) (set, rest string, err error) {
 	return "", "", errors.New("a bracket is not closed")
 }
 
-// character returns the first character of what is within brackets.
+// character returns the first character of a bracket expression.
 func character(p string) (one, rest string) {
 	if p[0] == '\\' && len(p) > 1 {
 		p = p[1:]

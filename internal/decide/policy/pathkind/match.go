@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// MayMatch reports whether a pattern says enough of a name to be meant for files
-// that hold secrets: .en? and cred*, and not * or *.json.
+// MayMatch reports whether a pattern is specific enough to be meant for files with secrets:
+// .en? and cred*, but not * or *.json.
 func MayMatch(pattern string) bool {
 	pattern = strings.ReplaceAll(Fold(pattern), "[!", "[^")
 	meta := strings.IndexAny(pattern, "*?[")

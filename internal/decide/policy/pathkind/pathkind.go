@@ -1,6 +1,6 @@
-// Package pathkind classifies a path by its name alone: in the worktree, in
-// the system's directories, outside, or where secrets are kept. Whoever opens
-// it has to check for links.
+// Package pathkind classifies a path by its name alone: in the worktree, in the system's
+// directories, outside, or a place of secrets. A caller that opens the path must check for
+// links.
 package pathkind
 
 import (
@@ -10,23 +10,23 @@ import (
 	"unicode"
 )
 
-// Kind is where a path lies.
+// Kind is the kind of a path's location.
 type Kind int
 
-// The kinds of places.
+// Values of Kind.
 const (
 	Tree    Kind = iota // the worktree
-	Tmp                 // private, and the harmless devices
-	System              // anybody may read it
+	Tmp                 // the private /tmp, and harmless devices
+	System              // readable by everybody
 	Cache               // of dependencies and toolchains, which agents may read
-	Outside             // somebody else's
-	Unseen              // not known before it runs
+	Outside             // owned by somebody else
+	Unseen              // unknown until it runs
 	Secret              // credentials
-	Device              // a way out, or the machine's own
+	Device              // a device with effects outside, or of the machine
 )
 
-// Locate says where a clean absolute path lies, for the worktree in dir, and its
-// name in there.
+// Locate returns the kind of a clean absolute path, for the worktree in dir, and its name
+// there.
 func Locate(p, dir string) (Kind, string) {
 	if Below([]string{dir}, p) {
 		return Tree, path.Clean("." + strings.TrimPrefix(p, path.Clean(dir)))
@@ -34,7 +34,7 @@ func Locate(p, dir string) (Kind, string) {
 	return around(p), p
 }
 
-// around says where a clean absolute path lies that is not in the worktree.
+// around returns the kind of a clean absolute path outside the worktree.
 func around(p string) Kind {
 	in := func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
 	switch p {
@@ -52,8 +52,7 @@ func around(p string) Kind {
 	return Outside
 }
 
-// Below reports whether a clean absolute path is one of the directories, or lies
-// in one.
+// Below reports whether a clean absolute path is one of the directories, or inside one.
 func Below(dirs []string, p string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool {
 		return path.IsAbs(dir) && path.Clean(dir) != "/" && (p == path.Clean(dir) || strings.HasPrefix(p, path.Clean(dir)+"/"))
@@ -70,8 +69,8 @@ func DotGlob(p string) bool {
 	return false
 }
 
-// Credential reports whether a path names a well-known Secret, wherever it
-// lies.
+// Credential reports whether a path has the name of a well-known file with credentials, at
+// any location.
 func Credential(p string) bool {
 	for _, part := range []string{
 		".ssh/", ".aws/", ".gnupg", ".kube/", ".docker/config", ".netrc", ".pgpass", ".git-credentials", ".config/gcloud", ".config/gh", ".npmrc", ".pypirc",
@@ -85,19 +84,19 @@ func Credential(p string) bool {
 	return false
 }
 
-// Protection is why a file of the worktree is left alone.
+// Protection is the reason why a file of the worktree is protected.
 type Protection int
 
-// The protections.
+// Values of Protection.
 const (
 	Free        Protection = iota
 	Git                    // git's own
-	AgentConfig            // how agents and the policy behave; may be read
+	AgentConfig            // it configures agents or the policy; may be read
 	MaySecret              // it may hold a secret
 )
 
-// Protected says how a file of the worktree is protected, by its
-// slash-separated name there.
+// Protected returns the protection of a file of the worktree, by its slash-separated name
+// there.
 func Protected(name string, write bool) Protection {
 	parts := strings.Split(path.Clean(name), "/")
 	for i, part := range parts {
@@ -114,8 +113,8 @@ func Protected(name string, write bool) Protection {
 	return Free
 }
 
-// Shown reports whether one of the patterns names a file of the tree, or a
-// directory that it lies in.
+// Shown reports whether one of the patterns matches a file of the tree, or a directory that
+// contains it.
 func Shown(patterns []string, name string) bool {
 	for at := path.Clean(name); at != "." && at != "/"; at = path.Dir(at) {
 		for _, p := range patterns {
@@ -127,8 +126,8 @@ func Shown(patterns []string, name string) bool {
 	return false
 }
 
-// Fixture reports whether a file lies where tests keep what they work with:
-// keys there are made up, as everybody can see.
+// Fixture reports whether a file is in a directory of test data: keys there are obviously
+// invented.
 func Fixture(name string) bool {
 	dir, _ := path.Split(path.Clean(name))
 	for part := range strings.SplitSeq(strings.ToLower(dir), "/") {
@@ -140,8 +139,7 @@ func Fixture(name string) bool {
 	return false
 }
 
-// Example reports whether the name of a file says that it shows what such a
-// file looks like.
+// Example reports whether a file's name marks it as an example of such a file.
 func Example(name string) bool {
 	for part := range strings.FieldsFuncSeq(strings.ToLower(path.Base(name)), func(r rune) bool { return r == '.' || r == '-' || r == '_' }) {
 		switch part {
@@ -152,8 +150,8 @@ func Example(name string) bool {
 	return false
 }
 
-// Fold returns the name that a file system which ignores case, trailing dots,
-// streams and invisible characters takes a name for.
+// Fold returns the name as a file system reads it that ignores case, trailing dots, streams
+// and invisible characters.
 func Fold(name string) string {
 	name, _, _ = strings.Cut(name, ":")
 	name = strings.Map(func(r rune) rune {
@@ -171,7 +169,8 @@ func Fold(name string) string {
 func agentDirs(name string) bool {
 	switch name {
 	case ".nexus", ".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".aider", ".continue",
-		".vscode", ".idea", ".zed", ".fleet", ".vs", ".devcontainer": // editors run what is in there when a person opens the tree
+		// editors run its content when a person opens the tree
+		".vscode", ".idea", ".zed", ".fleet", ".vs", ".devcontainer":
 		return true
 	}
 	return false
@@ -186,9 +185,9 @@ func agentFiles(name string) bool {
 	return strings.HasSuffix(name, ".code-workspace") || strings.HasSuffix(name, ".sublime-project")
 }
 
-// keyring reports whether a file of data is named as those are that hold
-// secrets, or has an ending of theirs. Certificates (.pem, .crt) are public,
-// and so are source files about secrets (credentials.go).
+// keyring reports whether a data file has a name or an extension of files with secrets.
+// Certificates (.pem, .crt) are public, and so are source files about secrets
+// (credentials.go).
 func keyring(name string) bool {
 	stem, ending := name, ""
 	if i := strings.LastIndexByte(name, '.'); i > 0 {

@@ -1,5 +1,4 @@
-// Package program lists, as data, what the policy knows about programs and
-// environment variables.
+// Package program contains the policy's tables about programs and environment variables.
 package program
 
 import (
@@ -16,7 +15,7 @@ var variables string
 //go:embed commands.txt
 var commands string
 
-// Entry is what the table says about a program.
+// Entry is the table's entry for a program.
 type Entry struct {
 	Answer   string // allow, ask or deny
 	Rule     string
@@ -24,14 +23,13 @@ type Entry struct {
 	Asked    []string // options
 }
 
-// OnlyReads reports whether no operand, whatever it is, can make the program
-// do more than read it.
+// OnlyReads reports whether the program can only read its operands, whatever they are.
 func (e Entry) OnlyReads() bool {
 	harmless := len(e.Asked) == 0 || len(e.Asked) == 1 && e.Asked[0] == "--files0-from"
 	return e.Answer == "allow" && harmless && (e.Operands == "read" || e.Operands == "pattern")
 }
 
-// Find looks a program up in the table.
+// Find returns the table's entry for a program.
 func Find(name string) (Entry, bool) {
 	for text := range strings.Lines(commands) {
 		f := strings.Split(text, "|")
@@ -68,23 +66,22 @@ func variable(list, name string) bool {
 	return false
 }
 
-// Powerful reports whether a variable starts programs or changes what they
-// are.
+// Powerful reports whether a variable starts programs or changes which ones run.
 func Powerful(name string) bool { return variable("deny", name) }
 
-// Harmless reports whether a variable may be given to programs.
+// Harmless reports whether a variable may be passed to programs.
 func Harmless(name string) bool { return variable("allow", name) }
 
-// Known reports whether a variable is a well-known one that holds no secret.
+// Known reports whether a variable is well known and contains no secret.
 func Known(name string) bool {
 	return Harmless(name) || slices.Contains([]string{"PATH", "HOME", "SHELL", "USER", "PWD", "EDITOR", "PAGER", "GOFLAGS", "GOROOT", "GOPATH", "JAVA_HOME", "VIRTUAL_ENV", "TMPDIR"}, name)
 }
 
-// Hidden reports whether a variable's value is not to be seen.
+// Hidden reports whether a variable's value must not be shown.
 func Hidden(name string) bool { return variable("hide", name) }
 
-// Toggle reports whether a setting says no more than on, off or how many, and
-// its name nothing of programs, places and trust.
+// Toggle reports whether a setting's value only means on, off or a number, and its name does
+// not refer to programs, paths or trust.
 func Toggle(name, value string) bool {
 	switch strings.ToLower(value) {
 	case "true", "false", "yes", "no", "on", "off":
@@ -96,9 +93,9 @@ func Toggle(name, value string) bool {
 	return modest(name)
 }
 
-// Plain reports whether a setting of a variable that is not known is plain
-// text, and the name says nothing of programs, places and trust: a part of the
-// tree reads it, or nobody. A value names no place outside.
+// Plain reports whether an unknown variable has a plain text value, and a name that does not
+// refer to programs, paths or trust: only the tree's own code may read it. The value must not
+// name a path outside.
 func Plain(name, value string) bool {
 	if Toggle(name, value) {
 		return true
@@ -125,8 +122,7 @@ func Plain(name, value string) bool {
 	}, func(part string) bool { return strings.Contains(upper, part) }) && !slices.Contains([]string{"CC", "CXX", "CPP", "LD", "AR", "AS", "NM", "FC", "RM", "AWK", "SED", "INSTALL", "LEX", "YACC", "CLASSPATH", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS"}, upper)
 }
 
-// flagsOnly reports whether flags of a compiler or linker name no program, no
-// plugin and no place outside.
+// flagsOnly reports whether compiler or linker flags name no program, plugin or path outside.
 func flagsOnly(value string) bool {
 	for f := range strings.FieldsSeq(value) {
 		if !strings.HasPrefix(f, "-") || regexp.MustCompile(`plugin|wrapper|specs|^-B|@|Xclang|Xlinker|Xassembler|fuse-ld=.*/|dynamic-linker|-load|[\x60$;|&]|\.\.|~|(^|[^\w.])/(opt|home|root|etc|var|tmp|srv|mnt|dev|proc|run)|=/`).MatchString(f) {
@@ -136,8 +132,7 @@ func flagsOnly(value string) bool {
 	return true
 }
 
-// modest reports whether a variable's name says nothing of programs, places and
-// trust.
+// modest reports whether a variable's name does not refer to programs, paths or trust.
 func modest(name string) bool {
 	upper := strings.ToUpper(name)
 	return !Powerful(name) && !slices.ContainsFunc([]string{

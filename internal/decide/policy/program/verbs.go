@@ -12,17 +12,16 @@ import (
 //go:embed verbs.txt
 var verbs string
 
-// Verbs is what the table says about a program whose first word says what it
-// does.
+// Verbs is the table's entry for a program whose first argument is a verb.
 type Verbs struct {
 	Operands string // write, each or text
-	Only     bool   // Options are all that it may be given, and not those that are asked about
+	Only     bool   // only Options are allowed, instead of all but those that need approval
 	Options  []string
 
 	verbs, runs, dirs, values []string
 }
 
-// FindVerbs looks a program up in the table of verbs.
+// FindVerbs returns the entry of a program in the table of verbs.
 func FindVerbs(name string) (Verbs, bool) {
 	for text := range strings.Lines(stack.Verbs() + verbs) {
 		f := strings.Split(text, "|")
@@ -41,7 +40,7 @@ func FindVerbs(name string) (Verbs, bool) {
 	return Verbs{}, false
 }
 
-// Does reports whether a verb is known, alone or with the word behind it.
+// Does reports whether a verb is known, alone or with the word after it.
 func (v Verbs) Does(verb, next string) bool {
 	if slices.Contains(v.verbs, verb+":"+next) || slices.Contains(v.verbs, verb) || slices.Contains(v.verbs, verb+"*") {
 		return true
@@ -60,8 +59,8 @@ func (v Verbs) Does(verb, next string) bool {
 // Brings reports whether operands of the verb would be new dependencies.
 func (v Verbs) Brings(verb string) bool { return slices.Contains(v.verbs, verb+"*") }
 
-// Runs reports how many words, the verb among them, are before the program
-// that is run, 0 for one that stands by itself; -1 is for a verb that runs none.
+// Runs returns the number of words, including the verb, before the program that is run. It is
+// 0 for a verb that is a program itself, and -1 for a verb that runs none.
 func (v Verbs) Runs(verb, next string) int {
 	switch {
 	case slices.Contains(v.runs, verb+":"+next):
@@ -74,19 +73,19 @@ func (v Verbs) Runs(verb, next string) int {
 	return -1
 }
 
-// Dir reports whether an option's value is a directory to work in.
+// Dir reports whether an option's value is a working directory.
 func (v Verbs) Dir(option string) bool { return slices.Contains(v.dirs, option) }
 
-// Value reports whether an option takes a value that is no directory.
+// Value reports whether an option has a value that is not a directory.
 func (v Verbs) Value(option string) bool { return slices.Contains(v.values, option) }
 
-// Knows reports whether an option may be given where only some may.
+// Knows reports whether an option is allowed for a program that allows only some.
 func (v Verbs) Knows(option string) bool {
 	return !v.Only || slices.Contains(v.Options, option) || v.Dir(option) || v.Value(option)
 }
 
-// Exact reports whether an option is one that is asked about just as it is
-// written, as programs have them that take no clusters.
+// Exact reports whether an option needs approval exactly as written, for programs without
+// combined short options.
 func (v Verbs) Exact(option string) bool {
 	name, value, _ := strings.Cut(option, "=")
 	if slices.Contains(v.Options, "=-D") && strings.HasPrefix(name, "-D") {
@@ -95,14 +94,13 @@ func (v Verbs) Exact(option string) bool {
 	return slices.Contains(v.Options, "="+name)
 }
 
-// selects reports whether a property of a build has a plain value, and a name
-// that says nothing of programs and places.
+// selects reports whether a build property has a plain value, and a name that does not refer
+// to programs or paths.
 func selects(name, value string) bool {
 	return regexp.MustCompile(`^[\w.,*#!+-]{0,80}$`).MatchString(value) && !regexp.MustCompile(`(?i)exec|jvm|argline|ext|class|home|repo|url|deploy|agent|compiler|plugin|script|command|tool|config|settings|file|path|dir|main|java\.|user|launch`).MatchString(name)
 }
 
-// defines reports whether a property of a build only says what is skipped or
-// tested.
+// defines reports whether a build property only selects what is skipped or tested.
 func defines(name string) bool {
 	if strings.HasSuffix(name, ".skip") || strings.HasPrefix(name, "skip") {
 		return true

@@ -8,12 +8,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 )
 
-// Inline reports whether code of Python, JavaScript, Ruby, Perl or PHP that
-// stands on the command line may run, and returns the texts in it that may be
-// names of files. In the sandbox such code can do no more than a test of the
-// project, so it passes unless a word in it leads to other programs, the
-// network, the environment, code that is not seen, or to removing files. It
-// does not understand the languages; what hides its words does not pass.
+// Inline reports whether code of Python, JavaScript, Ruby, Perl or PHP on the command line
+// may run, and returns the texts in it that may be names of files. In the sandbox such code
+// can do no more than a test of the project, so it is allowed unless a word in it leads to
+// other programs, the network, the environment, code that is not visible, or the removal of
+// files. The check does not parse the languages; code that hides its words is not allowed.
 func Inline(language, code string) (names []string, ok bool) {
 	if len(code) > 4000 || hides(language, code) {
 		return texts(code), false
@@ -39,8 +38,8 @@ func Inline(language, code string) (names []string, ok bool) {
 	return texts(code), true
 }
 
-// hides reports whether code holds escapes of characters or names that are put
-// together, so that its words do not say what it does.
+// hides reports whether code contains character escapes or composed names, so that its words
+// do not show its effect.
 func hides(language, code string) bool {
 	if regexp.MustCompile(`\\(x|u|U|N|c|[0-7])`).MatchString(code) || strings.ContainsFunc(code, Odd) {
 		return true
@@ -48,16 +47,18 @@ func hides(language, code string) bool {
 	if language != "node" && strings.Contains(code, "`") { // it runs a program
 		return true
 	}
-	built := regexp.MustCompile(`concat|reverse|\.raw|join\(\s*(''|"")|['"\x60]\s*\+|\+\s*['"\x60]|replace|split|slice|substr|\$\{`) // texts that are put together
+	// composed texts
+	built := regexp.MustCompile(`concat|reverse|\.raw|join\(\s*(''|"")|['"\x60]\s*\+|\+\s*['"\x60]|replace|split|slice|substr|\$\{`)
 	member := regexp.MustCompile(`[\w)\]]\s*\[\s*[A-Za-z_$][\w$]*\s*\]|[\w)\]]\s*\[[^\]]*,|\?\.\[|[{,]\s*\[\w+\]\s*:`)
 	if language == "node" && member.MatchString(code) && (built.MatchString(code) || regexp.MustCompile(`\?\.\[|[{,]\s*\[\w+\]\s*:`).MatchString(code)) {
 		return true
 	}
-	joined := regexp.MustCompile(`\[[^\]]*['"\x60][^\]]*\+|\+[^\]\[]*['"\x60][^\]\[]*\]`) // a member by a name that is put together
+	// a member with a composed name
+	joined := regexp.MustCompile(`\[[^\]]*['"\x60][^\]]*\+|\+[^\]\[]*['"\x60][^\]\[]*\]`)
 	return language == "node" && joined.MatchString(code)
 }
 
-// dropHarmlessNames takes away what only tells of the process and of modules.
+// dropHarmlessNames removes names that only return data about the process and about modules.
 func dropHarmlessNames(language, code string) string {
 	switch language {
 	case "node":
@@ -71,14 +72,13 @@ func dropHarmlessNames(language, code string) string {
 	return code
 }
 
-// versions reports whether code of Python only prints the versions, or the
-// places, of modules.
+// versions reports whether Python code only prints the versions or paths of modules.
 func versions(code string) bool {
 	return regexp.MustCompile(`^import [\w., ]+; *print\( *[A-Za-z]\w*(\.\w+)*\.__(version|file)__( *, *[A-Za-z]\w*(\.\w+)*\.__(version|file)__)* *\);?$`).MatchString(strings.TrimSpace(code))
 }
 
-// settings takes away where code of Python sets a variable of its own
-// environment to a plain word.
+// settings removes statements in which Python code sets a variable of its own environment to
+// a plain word.
 func settings(code string) string {
 	set := regexp.MustCompile(`\bos\.environ(?:\.setdefault\(\s*|\[)(['"])(\w+)['"](?:\]\s*=|\s*,)\s*['"][\w.:-]*['"]\s*\)?`)
 	return set.ReplaceAllStringFunc(code, func(s string) string {
@@ -89,8 +89,8 @@ func settings(code string) string {
 	})
 }
 
-// starts reports whether code takes in other code in a way that its words do
-// not show: a module whose name is calculated, or a language's own short form.
+// starts reports whether code loads other code in a way that its words do not show: a module
+// with a computed name, or a language's own short form.
 func starts(language, code string) bool {
 	switch language {
 	case "node":
@@ -105,7 +105,7 @@ func starts(language, code string) bool {
 	return false
 }
 
-// plainPerl reports whether code of Perl only substitutes and prints.
+// plainPerl reports whether Perl code only substitutes and prints.
 func plainPerl(code string) bool {
 	for part := range strings.SplitSeq(code, ";") {
 		part = strings.TrimSpace(part)
@@ -123,12 +123,12 @@ func plainPerl(code string) bool {
 	return true
 }
 
-// fillsUp reports whether code may never end, or make very much.
+// fillsUp reports whether code may never end, or produce very much data.
 func fillsUp(code string) bool {
 	return regexp.MustCompile(`\bwhile\s*\(?\s*(1|true|!0)\b|\bfor\s*\(\s*;\s*;|\bloop\s*(do|\{)|\bcycle\b|1e[6-9]|1e\d\d|\*\*\s*([6-9]|\d\d)|\d{8}|<<\s*[23]\d`).MatchString(code)
 }
 
-// texts returns what stands in quotes and has no spaces in it.
+// texts returns the quoted texts without spaces.
 func texts(code string) (all []string) {
 	for _, m := range regexp.MustCompile(`'([^'\s]*)'|"([^"\s]*)"|\x60([^\x60\s]*)\x60`).FindAllStringSubmatch(code, -1) {
 		all = append(all, m[1]+m[2]+m[3])
@@ -136,8 +136,8 @@ func texts(code string) (all []string) {
 	return all
 }
 
-// leads reports whether a word leads to other programs, the network, the
-// environment, code that is not seen, homes, or to removing files.
+// leads reports whether a word leads to other programs, the network, the environment, code
+// that is not visible, home directories, or the removal of files.
 func leads(word string) bool {
 	for _, part := range []string{
 		"system", "popen", "spawn", "exec", "fork", "subproc", "child_", "ctypes", "cffi", "dlopen", "multiprocess", "worker", "cluster",
@@ -152,7 +152,8 @@ func leads(word string) bool {
 			return true
 		}
 	}
-	for _, inside := range []string{"gi_", "cr_", "ag_", "tb_", "co_", "f_back", "f_globals", "f_builtins", "f_locals"} { // of generators and frames
+	// of generators and frames
+	for _, inside := range []string{"gi_", "cr_", "ag_", "tb_", "co_", "f_back", "f_globals", "f_builtins", "f_locals"} {
 		if strings.HasPrefix(word, inside) {
 			return true
 		}

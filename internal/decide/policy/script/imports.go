@@ -10,8 +10,8 @@ import (
 //go:embed pythonmodules.txt
 var pythonModules string
 
-// ImportsProject reports whether code of Python imports a module that Python
-// does not bring along: then a search path has a purpose that is seen.
+// ImportsProject reports whether Python code imports a module that is not part of Python:
+// then a search path has a visible purpose.
 func ImportsProject(code string) bool {
 	_, list, _ := strings.Cut(pythonModules, "\n")
 	known := strings.Fields(list)

@@ -1,5 +1,5 @@
-// Package script reads the small languages that commands take as an argument,
-// as far as it takes to see that they only print and calculate.
+// Package script parses the small languages of commands' arguments far enough to check that
+// they only print and calculate.
 package script
 
 import (
@@ -11,8 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Sed reports whether a script has only commands that print, delete and
-// replace.
+// Sed reports whether a script only prints, deletes and replaces.
 func Sed(s string) bool {
 	for {
 		s = strings.TrimLeft(s, " \t\n;")
@@ -87,8 +86,8 @@ func substitution(s string) (rest string, ok bool) {
 	return rest, rest == "" || strings.ContainsAny(rest[:1], " \t\n;}")
 }
 
-// Awk reports whether a program starts no other, and reads and writes no file
-// of its own.
+// Awk reports whether a program starts no other program, and neither reads nor writes files
+// by itself.
 func Awk(s string) bool {
 	s = plainAwk(s)
 	if strings.Contains(strings.ReplaceAll(s, "||", ""), "|") {
@@ -102,9 +101,9 @@ func Awk(s string) bool {
 	return !strings.Contains(s, ">") || awkCompares(s)
 }
 
-// plainAwk returns a program without what its texts and patterns hold, or the
-// program as it is where a comment or an odd quote makes that uncertain. A
-// slash begins a pattern only where no operand can be before it.
+// plainAwk returns a program without the content of its strings and patterns, or the
+// unchanged program if a comment or an unmatched quote makes them uncertain. A slash starts a
+// pattern only at a position where no operand can precede it.
 func plainAwk(s string) string {
 	if strings.Contains(s, "#") {
 		return s
@@ -136,8 +135,8 @@ func plainAwk(s string) string {
 	return b.String()
 }
 
-// awkCompares reports whether every > compares: it is in brackets, or where
-// a pattern stands. Where a pattern between slashes holds brackets it is not told.
+// awkCompares reports whether every > is a comparison: it is in brackets, or in the place of
+// a pattern. It returns false if a pattern between slashes contains brackets.
 func awkCompares(s string) bool {
 	for i, between := range strings.Split(s, "/") {
 		if i > 0 && i < strings.Count(s, "/") && strings.ContainsAny(between, "(){}\"#>") {
@@ -169,8 +168,8 @@ func awkCompares(s string) bool {
 	return !text && round == 0 && curly == 0
 }
 
-// Loopback reports whether a URL names this machine's own loopback and
-// nothing that a client could take for another host.
+// Loopback reports whether a URL names this machine's own loopback and nothing that a client
+// could interpret as another host.
 func Loopback(url string) bool {
 	url = strings.TrimPrefix(strings.TrimPrefix(url, "http://"), "https://")
 	hostPort, _, _ := strings.Cut(url, "/")
@@ -179,8 +178,7 @@ func Loopback(url string) bool {
 		(host == "localhost" || host == "127.0.0.1") && strings.Trim(port, "0123456789") == "" && !strings.ContainsAny(hostPort, "{}[]@\\#? ")
 }
 
-// GoFlags reports whether flags of the compiler or linker only set values
-// and leave things out.
+// GoFlags reports whether compiler or linker flags only set values and omit parts.
 func GoFlags(flags string) bool {
 	for f := range strings.FieldsSeq(strings.TrimPrefix(flags, "all=")) {
 		f = strings.Trim(f, "'\"")
@@ -195,8 +193,8 @@ func GoFlags(flags string) bool {
 	return true
 }
 
-// SedWords tells the arguments of sed apart, and reports whether it edits in
-// place and whether all its options are known.
+// SedWords splits the arguments of sed, and reports whether it edits in place and whether all
+// its options are known.
 func SedWords(rest []shell.Word) (scripts, operands []shell.Word, inPlace, known bool) {
 	known = true
 	for i := 0; i < len(rest); i++ {
@@ -231,15 +229,15 @@ func SedWords(rest []shell.Word) (scripts, operands []shell.Word, inPlace, known
 	return scripts, operands, inPlace, known
 }
 
-// Odd reports whether a character has no place in a command.
+// Odd reports whether a character must not occur in a command.
 func Odd(r rune) bool {
 	return r == unicode.ReplacementChar || sanitize.Hidden(r) || r == '\u200c' || r == '\u200d' || r != '\n' && r != '\t' && unicode.IsSpace(r) && r != ' '
 }
 
-// Code reports whether text holds what a shell expands.
+// Code reports whether text contains shell expansions.
 func Code(s string) bool { return strings.Contains(s, "$") || strings.Contains(s, "`") }
 
-// Compiles reports whether a setting of cmake's names a program that it runs.
+// Compiles reports whether a cmake setting names a program that cmake runs.
 func Compiles(setting string) bool {
 	name, _, _ := strings.Cut(setting, ":")
 	for _, part := range []string{"COMPILER", "LAUNCHER", "LINKER", "COMMAND", "PROGRAM", "EMULATOR", "TOOLCHAIN", "INCLUDE", "RULE", "EXECUTABLE", "MODULE_PATH"} {
@@ -250,8 +248,8 @@ func Compiles(setting string) bool {
 	return false
 }
 
-// Jq reports whether a program of jq's or yq's reads the environment or a file
-// that it names itself; .env is a member's name.
+// Jq reports whether a jq or yq program reads the environment or a file that it names itself;
+// .env is a member's name.
 func Jq(program string) bool {
 	return regexp.MustCompile(`(^|[^.\w"])(env|strenv|envsubst|load|load_\w+|import|include|get_search_list)\b|\$ENV\b|\$__`).MatchString(program)
 }

@@ -11,19 +11,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// stretch is a part of the command line that runs in a directory of the tree:
-// what follows "cd sub &&" runs only where that worked.
+// stretch is a part of the command line that runs in a directory of the tree: the part after
+// "cd sub &&" runs only if the cd succeeded.
 type stretch struct {
 	name     string
 	from, to syntax.Pos
 }
 
-// Dirs are the directories that parts of a command line run in, as far as that
-// is certain.
+// Dirs are the directories in which parts of a command line certainly run.
 type Dirs struct{ dirs, lists []stretch }
 
-// Add finds the directories that the parts of a list with && run in, which is
-// no part of a longer one.
+// Add finds the directories of the parts of an && list that is not part of a longer one.
 func (c *Dirs) Add(n *syntax.BinaryCmd) {
 	if n.Op != syntax.AndStmt || slices.ContainsFunc(c.lists, func(d stretch) bool { return !d.from.After(n.Pos()) && d.to.After(n.Pos()) }) {
 		return
@@ -48,8 +46,8 @@ func (c *Dirs) Add(n *syntax.BinaryCmd) {
 	}
 }
 
-// leads says where a part goes, if it goes to another directory, and whether
-// that is certain.
+// leads returns the new directory of a part that changes the directory, and whether it is
+// certain.
 func leads(s *syntax.Stmt) (to string, goes, sure bool) {
 	call, plain := s.Cmd.(*syntax.CallExpr)
 	sure = !s.Background && !s.Negated
@@ -69,7 +67,7 @@ func leads(s *syntax.Stmt) (to string, goes, sure bool) {
 	return to, true, sure && to != "" && !strings.ContainsAny(to, `~*?[\{$`) && !path.IsAbs(to) && !strings.HasPrefix(to, "-")
 }
 
-// parts returns what a list with && is made of.
+// parts returns the parts of an && list.
 func parts(n *syntax.BinaryCmd) []*syntax.Stmt {
 	all := []*syntax.Stmt{n.X, n.Y}
 	for {
@@ -81,8 +79,8 @@ func parts(n *syntax.BinaryCmd) []*syntax.Stmt {
 	}
 }
 
-// At returns the directory that a place of the command line runs in, empty
-// for the root, or where it is not certain.
+// At returns the directory in which a position of the command line runs, or "" for the root
+// or an uncertain one.
 func (c *Dirs) At(at syntax.Pos) string {
 	for _, d := range c.dirs {
 		if !d.from.After(at) && d.to.After(at) {
@@ -92,13 +90,13 @@ func (c *Dirs) At(at syntax.Pos) string {
 	return ""
 }
 
-// numbers is a range such as {1..5} or {0..20..5}.
+// numbers matches a range such as {1..5} or {0..20..5}.
 var numbers = pattern.Lazy(`\{(\d+)\.\.(\d+)(?:\.\.\d+)?\}`)
 
-// maxBraces bounds how many words a word with braces is taken to be.
+// maxBraces limits the words that one word with braces expands to.
 const maxBraces = 8
 
-// AllBraces returns the words that words with braces stand for.
+// AllBraces returns the expansion of words with braces.
 func AllBraces(words []*syntax.Word) []*syntax.Word {
 	var all []*syntax.Word
 	for _, w := range words {
@@ -107,8 +105,8 @@ func AllBraces(words []*syntax.Word) []*syntax.Word {
 	return all
 }
 
-// Braces returns the words that a word with braces stands for; of a range of
-// numbers the first and the last, as the others differ in digits alone.
+// Braces returns the expansion of a word with braces; for a range of numbers only the first
+// and the last, because the others differ only in digits.
 func Braces(w *syntax.Word) []*syntax.Word {
 	text := w.Lit()
 	if ends := numbers().FindStringSubmatchIndex(text); ends != nil && strings.Count(text, "{") == 1 && !strings.ContainsAny(text, "\\$`") {

@@ -7,9 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// HiddenOutput returns the first command of a line that prints what nobody sees, of
-// those that are meant: into a file, into another command that only counts or
-// searches, or into a word. It is empty where all that they print is seen.
+// HiddenOutput returns the first command of a line, among those selected by means, whose
+// output is not visible: it goes into a file, into another command that only counts or
+// searches, or into a word. It returns "" if all their output is visible.
 func HiddenOutput(line string, means func(command string) bool) string {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
 	if err != nil {
@@ -20,14 +20,14 @@ func HiddenOutput(line string, means func(command string) bool) string {
 	return d.found
 }
 
-// hiddenOutputScan looks for what is printed where nobody sees it.
+// hiddenOutputScan searches for invisible output.
 type hiddenOutputScan struct {
 	line  string
 	means func(command string) bool
 	found string
 }
 
-// walk goes through a part of the line; off says that nobody sees what it prints.
+// walk visits a part of the line; off means that its output is not visible.
 func (d *hiddenOutputScan) walk(n syntax.Node, off bool) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -43,7 +43,7 @@ func (d *hiddenOutputScan) walk(n syntax.Node, off bool) {
 	})
 }
 
-// statement reports whether its parts are still to be gone through.
+// statement reports whether its parts are still to be visited.
 func (d *hiddenOutputScan) statement(s *syntax.Stmt, off bool) bool {
 	now := off || slices.ContainsFunc(s.Redirs, away)
 	switch c := s.Cmd.(type) {
@@ -65,7 +65,7 @@ func (d *hiddenOutputScan) statement(s *syntax.Stmt, off bool) bool {
 	return true
 }
 
-// away reports whether a redirection takes what a command prints elsewhere.
+// away reports whether a redirection sends a command's output elsewhere.
 func away(r *syntax.Redirect) bool {
 	switch r.Op {
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob:
@@ -75,8 +75,8 @@ func away(r *syntax.Redirect) bool {
 	}
 }
 
-// mute reports whether a command prints nothing of what it reads: it counts, or
-// only says whether something is there.
+// mute reports whether a command prints nothing of its input: it counts, or only tests for
+// something.
 func mute(s *syntax.Stmt) bool {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if slices.ContainsFunc(s.Redirs, away) {

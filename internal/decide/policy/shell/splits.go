@@ -6,13 +6,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Splits reports whether bash may make several words of a part, by what it
-// expands to.
+// Splits reports whether bash may split the expansion of a part into several words.
 func Splits(p syntax.WordPart) bool {
 	switch p := p.(type) {
 	case *syntax.ParamExp, *syntax.CmdSubst:
 		return true
-	case *syntax.DblQuoted: // "$@" and "${X[@]}" are as many words as there are
+	case *syntax.DblQuoted: // "$@" and "${X[@]}" are several words
 		return slices.ContainsFunc(p.Parts, func(q syntax.WordPart) bool {
 			e, ok := q.(*syntax.ParamExp)
 			return ok && (e.Param != nil && e.Param.Value == "@" || e.Index != nil || e.Names != 0 || e.Excl)

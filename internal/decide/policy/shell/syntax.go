@@ -1,5 +1,5 @@
-// Package shell reads command lines: whether sh accepts one, what its words are
-// before bash expands them, and where its parts run. It runs nothing.
+// Package shell parses command lines: whether sh accepts one, its words before bash expands
+// them, and the directories of its parts. It runs nothing.
 package shell
 
 import (
@@ -10,8 +10,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// CheckSyntax says why sh cannot read a command line, nil when it can.
-// What only bash understands is refused, since gates are run by sh.
+// CheckSyntax returns why sh cannot parse a command line, or nil. It refuses syntax that only
+// bash understands, because sh runs the gates.
 func CheckSyntax(line string) error {
 	if strings.TrimSpace(line) == "" {
 		return errors.New("there is no command in it")
@@ -31,8 +31,8 @@ func CheckSyntax(line string) error {
 	return nil
 }
 
-// Quote returns the command line whose words bash reads as these. A word that
-// holds a zero byte, or what bash cannot be told, is an error.
+// Quote returns the command line that bash parses to these words. A word with a zero byte, or
+// that bash cannot represent, is an error.
 func Quote(words []string) (string, error) {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -45,8 +45,8 @@ func Quote(words []string) (string, error) {
 	return strings.Join(quoted, " "), nil
 }
 
-// Words returns the words of a line that is one command and nothing else: nothing in it
-// is expanded, redirected or run beside it.
+// Words returns the words of a line that is one command without expansions, redirections or
+// further commands, or false.
 func Words(line string) ([]string, bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
 	if err != nil || len(file.Stmts) != 1 {
@@ -68,7 +68,7 @@ func Words(line string) ([]string, bool) {
 	return words, true
 }
 
-// fixed returns what parts of a word say, and false where the shell may make something else of them.
+// fixed returns the text of a word's parts, or false if the shell may expand them.
 func fixed(parts []syntax.WordPart, quoted bool) (string, bool) {
 	text := ""
 	for _, p := range parts {

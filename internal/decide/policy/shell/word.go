@@ -8,24 +8,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Word is what is known of one argument before bash expands it.
+// Word is the known content of one argument before bash expands it.
 type Word struct {
-	Text    string // what is literal in it
-	Dynamic bool   // the rest is known only when it runs
-	Glob    bool   // it stands for names that match
-	Home    bool   // it begins in somebody's home
-	Listed  bool   // it stands for names that a command lists, below where it looks
-	Each    bool   // it stands for each of several names, in turn
-	Fixed   bool   // it begins with something literal, so it does not become an option
-	One     bool   // bash makes one word of it, whatever it holds
-	Said    string // how it is in the command line; empty where it does not
+	Text    string // its literal text
+	Dynamic bool   // the rest is known only at run time
+	Glob    bool   // it expands to matching file names
+	Home    bool   // it starts in a home directory
+	Listed  bool   // it is one of the names that a command lists, below its search directory
+	Each    bool   // it is each of several names, in turn
+	Fixed   bool   // it starts with literal text, so it cannot become an option
+	One     bool   // bash makes one word of it, whatever its content
+	Said    string // its text in the command line; empty if it is not in it
 }
 
 // Literal returns a word that is just that text.
 func Literal(s string) Word { return Word{Text: s, Fixed: true, One: true} }
 
-// Join returns the words with spaces between them; one that is not seen is a
-// space.
+// Join returns the words joined by spaces; an unknown word is a space.
 func Join(words []Word) string {
 	text := make([]string, len(words))
 	for i, w := range words {
@@ -36,8 +35,8 @@ func Join(words []Word) string {
 	return strings.Join(text, " ")
 }
 
-// Literals are the words that look like paths and are seen as they are, or
-// begin in a home; and no options.
+// Literals returns words that look like paths and are literal or start in a home directory,
+// without options.
 func Literals(words []Word) []Word {
 	var seen []Word
 	for _, w := range words {
@@ -48,8 +47,8 @@ func Literals(words []Word) []Word {
 	return seen
 }
 
-// SplitOptions tells options and operands apart. Values that are joined to their
-// option count as operands too.
+// SplitOptions separates options and operands. Values that are joined to their option count
+// as operands too.
 func SplitOptions(args []Word) (options, operands []Word) {
 	only := false
 	for _, a := range args {
@@ -71,8 +70,7 @@ func SplitOptions(args []Word) (options, operands []Word) {
 	return options, operands
 }
 
-// joined returns the value that is joined to an option, if it looks like a
-// path.
+// joined returns the value that is joined to an option, if it looks like a path.
 func joined(a Word) (Word, bool) {
 	v := a
 	if _, value, ok := strings.Cut(a.Text, "="); ok {
@@ -85,8 +83,8 @@ func joined(a Word) (Word, bool) {
 	return v, a.Home || strings.ContainsAny(v.Text, "/~") || v.Text == ".."
 }
 
-// HasOption reports whether one of the options is among those that are asked
-// about. Programs take any beginning of a long option.
+// HasOption reports whether one of the options is among those that need approval. Programs
+// accept any prefix of a long option.
 func HasOption(options []Word, asked []string) bool {
 	for _, o := range options {
 		name, _, _ := strings.Cut(o.Text, "=")
@@ -104,9 +102,8 @@ func HasOption(options []Word, asked []string) bool {
 	return false
 }
 
-// TakesPath reports whether the value of an option, wherever programs that build
-// have it, is a file or the name of a part: configuration, a plugin, what is
-// loaded before.
+// TakesPath reports whether the value of an option of build programs is a file or the name of
+// a part: configuration, a plugin, preloaded code.
 func TakesPath(option string) bool {
 	return slices.Contains([]string{
 		"-c", "--config", "--config-file", "--configfile", "--configuration", "--config-path", "--rcfile", "--conf", "--settings", "--rootdir", "--root", "--rootDir",
@@ -126,12 +123,12 @@ func (w *Word) Unquoted(s string, first bool) {
 		w.Glob = true
 	}
 	if regexp.MustCompile(`\{[^{}]*(,|\.\.)`).MatchString(s) {
-		w.Dynamic = true // braces make several words
+		w.Dynamic = true // braces produce several words
 	}
 	w.Text += Unescape(s, false)
 }
 
-// Unescape takes the backslashes away that quote a character.
+// Unescape removes the backslashes that quote a character.
 func Unescape(s string, inQuotes bool) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -149,11 +146,11 @@ func Unescape(s string, inQuotes bool) string {
 	return b.String()
 }
 
-// Unwrap skips a program that runs another one, such as timeout or env, with
-// its options, and reports whether it knows all of those.
+// Unwrap skips a program that runs another one, such as timeout or env, with its options, and
+// reports whether it knows all of those.
 func Unwrap(argv []Word) (rest []Word, known bool) {
 	name := argv[0].Text
-	values := map[string]string{ // options that take the next word
+	values := map[string]string{ // options whose value is the next word
 		"timeout": "-k -s --kill-after --signal", "nice": "-n --adjustment", "stdbuf": "-i -o -e", "ionice": "-c -n -p",
 		"env": "-u --unset", "xargs": "-a --arg-file -n -P -I -L -d -s --max-args --max-procs --replace --delimiter", "exec": "-a",
 	}[name]
@@ -181,14 +178,13 @@ func Unwrap(argv []Word) (rest []Word, known bool) {
 	return rest, known
 }
 
-// numbered reports whether an option is one of those with its value joined,
-// such as -n1 or -I{}.
+// numbered reports whether an option is one of these with a joined value, such as -n1 or
+// -I{}.
 func numbered(o, values string) bool {
 	return len(o) > 2 && o[1] != '-' && slices.Contains(strings.Fields(values), o[:2]) && (strings.Trim(o[2:], "0123456789KLs") == "" || o[2:] == "{}" || o[2:] == `\n`)
 }
 
-// ListsFiles reports whether a command prints names of files below where it looks
-// and nothing else.
+// ListsFiles reports whether a command only prints names of files below its search directory.
 func ListsFiles(argv []string) bool {
 	switch {
 	case len(argv) == 0:
@@ -205,9 +201,9 @@ func ListsFiles(argv []string) bool {
 	return (argv[0] == "rg" || argv[0] == "grep") && (slices.Contains(argv, "-l") || slices.Contains(argv, "-rl"))
 }
 
-// FindsLeftovers reports whether the tests that stand before what find does let only
-// files through with an ending such as .orig, which no file has that must
-// stay: all of the tests have to hold, and one is for such a name.
+// FindsLeftovers reports whether the tests before find's action select only files with an
+// extension such as .orig, which no important file has: all tests must be true, and one is
+// for such a name.
 func FindsLeftovers(argv []Word) bool {
 	named := false
 	for i, a := range argv {
@@ -224,8 +220,8 @@ func FindsLeftovers(argv []Word) bool {
 	return named
 }
 
-// FindsBuildDirs reports whether the tests that stand before what find does let only
-// directories through that builds and tests make.
+// FindsBuildDirs reports whether the tests before find's action select only directories that
+// builds and tests create.
 func FindsBuildDirs(argv []Word) bool {
 	named := false
 	for i, a := range argv {
@@ -239,8 +235,8 @@ func FindsBuildDirs(argv []Word) bool {
 	return named
 }
 
-// FillFound returns a command with a found file in the place of {}: one of any
-// name, or a word that is not seen where a name could be more than read.
+// FillFound returns a command with a found file in place of {}: one with any name, or an
+// unknown word if a name could do more than be read.
 func FillFound(argv []Word, reads bool) []Word {
 	run := make([]Word, 0, len(argv))
 	for i, a := range argv {
@@ -254,8 +250,8 @@ func FillFound(argv []Word, reads bool) []Word {
 	return run
 }
 
-// MayHideOption reports whether a word that is not seen could be one of a program's
-// options that are asked about.
+// MayHideOption reports whether an unknown word could be one of a program's options that need
+// approval.
 func MayHideOption(asked []string, args []Word) bool {
 	if len(asked) == 0 {
 		return false

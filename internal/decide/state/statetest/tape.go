@@ -1,11 +1,10 @@
-// Package statetest writes events as lines that people read and tests play back:
+// Package statetest formats events as lines that people read and tests replay:
 //
 //	@90s attempt.started attempt=T1.1 task=T1 tier=fast base=c0
 //
-// A line is a time since the tape's start, a fact's kind, and its JSON fields
-// that are not zero, nested ones with dotted names. A value is written bare
-// where it cannot be mistaken for JSON. Empty lines and lines that begin with
-// "#" say nothing.
+// A line contains a time since the tape's start, a fact's kind, and its JSON fields that are
+// not zero, nested ones with dotted names. A value has no quotes if it cannot be mistaken for
+// JSON. Empty lines and lines that begin with "#" are skipped.
 package statetest
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Start is the time from which tapes count.
+// Start is the start time of tapes.
 func Start() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // FormatEvent returns an event as a line of a tape.
@@ -27,7 +26,7 @@ func FormatEvent(e nexus.Event) string {
 	return "@" + e.At.Sub(Start()).String() + " " + FormatFact(e.Fact)
 }
 
-// FormatFact returns a fact as on a tape, without a time.
+// FormatFact returns a fact as a line of a tape, without a time.
 func FormatFact(f nexus.Fact) string {
 	kind, data, err := nexus.EncodeFact(f)
 	if err != nil {
@@ -56,7 +55,7 @@ func flatten(words *[]string, prefix string, fields map[string]any) {
 	}
 }
 
-// value writes a value, bare where that is unmistakable.
+// value formats a value, without quotes if it is unambiguous.
 func value(v any) string {
 	if list, ok := v.([]any); ok && slices.IndexFunc(list, func(x any) bool { return !bare(x) }) < 0 {
 		var items []string
@@ -81,8 +80,8 @@ func bare(v any) bool {
 	return ok && s != "" && !json.Valid([]byte(s)) && !strings.ContainsAny(s, " \t\r\n\"[]{},#=") && strings.ToValidUTF8(s, "") == s
 }
 
-// ReadTape reads a tape as the events of a run, numbered from 1. A line without a
-// time happens a second after the one before.
+// ReadTape parses a tape to the events of a run, numbered from 1. A line without a time
+// happens a second after the one before.
 func ReadTape(run nexus.RunID, text string) ([]nexus.Event, error) {
 	var events []nexus.Event
 	at := Start()
@@ -108,7 +107,7 @@ func ReadTape(run nexus.RunID, text string) ([]nexus.Event, error) {
 	return events, nil
 }
 
-// ParseFact reads a fact as [FormatFact] writes it.
+// ParseFact parses the output of [FormatFact].
 func ParseFact(line string) (nexus.Fact, error) {
 	words, err := split(line)
 	if err != nil {
@@ -131,7 +130,7 @@ func ParseFact(line string) (nexus.Fact, error) {
 	return nexus.DecodeFact(words[0], data)
 }
 
-// split cuts a line at the blanks outside of quotes.
+// split cuts a line at the blanks outside quotes.
 func split(line string) ([]string, error) {
 	var words []string
 	word, quoted, escaped := strings.Builder{}, false, false
@@ -158,7 +157,7 @@ func split(line string) ([]string, error) {
 	return words, nil
 }
 
-// read turns a value into what JSON would hold.
+// read converts a value to its form in JSON.
 func read(text string) any {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)
