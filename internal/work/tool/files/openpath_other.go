@@ -4,5 +4,5 @@ package files
 
 import "os"
 
-// where returns the path of an open file, if the system knows it.
-func where(*os.File) (string, bool) { return "", false }
+// openFilePath returns the path of an open file, if the system knows it.
+func openFilePath(*os.File) (string, bool) { return "", false }
