@@ -228,7 +228,7 @@ func (r *Row) applyWaiver(w Waiver) {
 	}
 	r.Rejected = &w
 	if r.State != Met {
-		r.State, r.Why = Unmet, fmt.Sprintf("%s looked: %s", w.By, w.Reason)
+		r.State, r.Why = Unmet, fmt.Sprintf("%s checked it: %s", w.By, w.Reason)
 	}
 }
 

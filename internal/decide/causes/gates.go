@@ -33,7 +33,7 @@ func baseRed(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the gate %s is red on the commit that the work starts from", s.what),
 			Why:     what,
-			Fix: "what was red before does not count against the work, but hides new failures; " +
+			Fix: "earlier failures do not count against the work, but hide new ones; " +
 				"nexus quick 'Make " + s.what + " pass' fixes it first",
 		}
 	})
@@ -90,7 +90,7 @@ func gateUnreadable(r *record) []Cause {
 			Symptom: fmt.Sprintf("the gate %s ran, but its output says neither pass nor fail", s.what),
 			Why:     given(s.last().Evidence.Why, "its output has no known format"),
 			Fix: "set gates." + s.what + " to a command that exits 0 when all is well; " +
-				"nexus check shows what it makes of it",
+				"nexus check shows how it is read",
 		}
 	})
 }

@@ -13,14 +13,14 @@ func ofModels() []Pattern {
 	return []Pattern{
 		{"quota", "an account had no quota left", quota},
 		{"quota-held", "a window of an account was nearly used up", quotaHeld},
-		{"provider-failing", "calls of a model failed again and again", providerFailing},
+		{"provider-failing", "calls of a model failed repeatedly", providerFailing},
 		{"login", "a provider or an agent program does not accept the login", login},
 		{"agent-setup", "an agent program cannot be run as it is set up", agentSetup},
 		{"agent-broken", "an agent program crashed, fell silent, or printed garbage", agentBroken},
 		{"budget", "a cap on money or tokens was reached", budgetRefused},
 		{"context-full", "conversations did not fit into the model's context", contextFull},
 		{"model-too-weak", "a stronger model did what a weaker one could not", tooWeak},
-		{"failed-calls", "a model's tool calls failed again and again", failedCalls},
+		{"failed-calls", "a model's tool calls failed repeatedly", failedCalls},
 	}
 }
 

@@ -11,14 +11,14 @@ import (
 // ofPlan returns the patterns about the plan and its criteria.
 func ofPlan() []Pattern {
 	return []Pattern{
-		{"no-plan", "no plan came out", noPlan},
+		{"no-plan", "no plan was made", noPlan},
 		{"plan-gaps", "the plan does not cover the goal", planGaps},
 		{"too-large", "a task was too large for one attempt", tooLarge},
 		{"undeclared-files", "a task changed many files that its plan does not name", undeclaredFiles},
 		{"need-failed", "a task that it needs did not land", needFailed},
-		{"contradiction", "what the task asks for and what judges it contradict each other", contradiction},
+		{"contradiction", "the task and its checks contradict each other", contradiction},
 		{"check-wrong", "the check of a criterion is wrong, not the work", checkWrong},
-		{"green-before", "what the task names passed before the work", greenBefore},
+		{"green-before", "the tests that the task names passed before the work", greenBefore},
 	}
 }
 
@@ -104,7 +104,7 @@ func contradiction(r *record) []Cause {
 		return only(f.Category == nexus.Disputed && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
 	}, func(s typedGroup[nexus.AttemptEnded]) Cause {
 		return Cause{
-			Symptom: "its author and its judge disagree, and neither gives in",
+			Symptom: "its author and its judge disagree and did not resolve it",
 			Why:     given(s.last().Why, "the task can be read in two ways"),
 			Fix: "decide it: nexus tell " + name(s.task) + " TEXT, or nexus revise " + name(s.task) + "/AC-1 TEXT; " +
 				"then nexus retry " + name(s.task),

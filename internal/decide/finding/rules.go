@@ -105,7 +105,7 @@ func (f Finding) why() string {
 	case f.State == "":
 		return "its check was not tried"
 	}
-	return fmt.Sprintf("its check says nothing (%s)", f.State)
+	return fmt.Sprintf("its check gave no usable result (%s)", f.State)
 }
 
 // changedSince reports whether something about a finding is new since it failed last: one

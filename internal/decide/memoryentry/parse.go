@@ -188,7 +188,7 @@ func (h *head) end(n int, text string) (Episode, *fault) {
 	case h.e.Kind == "":
 		return h.e, &fault{n, "kind is missing", "Write kind: and one of " + list(Kinds()) + " above this line."}
 	case h.e.State == "":
-		return h.e, &fault{n, "state is missing", "Write state: approved above this line; agents are told only of what is approved."}
+		return h.e, &fault{n, "state is missing", "Write state: approved above this line; agents see only approved episodes."}
 	case text == "":
 		return h.e, &fault{n + 1, "there is no text", "Say below the head what was learned."}
 	case len(text) > MaxText:

@@ -36,7 +36,7 @@ func step(s *state.State, now time.Time) []nexus.Fact {
 	case q.Left && q.Anew && !s.Alone:
 		return facts(askStep(s, t, q.ID, now))
 	case q.Left:
-		why := fmt.Sprintf("%s waits for a person to let it begin, see %s; %s", t.ID, q.ID, summary(s, nil))
+		why := fmt.Sprintf("%s waits for your permission to start, see %s; %s", t.ID, q.ID, summary(s, nil))
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: why})
 	}
 	return nil

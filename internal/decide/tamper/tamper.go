@@ -132,7 +132,7 @@ func (l *inspection) file(f File) {
 	if (script(f.Path) || config(f.Path) || stack.ServesTests(f.Path)) && path.Base(f.Path) != "package.json" { // of that one, only the checks count
 		for _, a := range d.added {
 			if (l.swallows.MatchString(a.text) || makefile(f.Path) && l.dash.MatchString(a.text)) && !comment(a.text) && !aside(f, a) {
-				l.add(f, a.number, nexus.Major, Swallowed, "a failure is swallowed: %s", short(a.text))
+				l.add(f, a.number, nexus.Major, Swallowed, "a failure is ignored: %s", short(a.text))
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func (l *inspection) file(f File) {
 	}
 	for _, a := range d.added {
 		if l.suppresses.MatchString(a.text) {
-			l.add(f, a.number, nexus.Minor, Suppressed, "a checker is told to ignore something: %s", short(a.text))
+			l.add(f, a.number, nexus.Minor, Suppressed, "a checker is set to ignore something: %s", short(a.text))
 		}
 	}
 }

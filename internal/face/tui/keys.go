@@ -81,7 +81,7 @@ func bindings() []binding {
 		{name: "suggest", key: "C", help: "suggest a replacement for the lines", diff: true},
 		{name: "send", key: "b", help: "send the drafts as one batch", diff: true},
 		{name: "resolve", key: "z", help: "resolve the comment", diff: true},
-		{name: "apply", key: "Z", help: "apply what the comment suggests, without an agent", diff: true},
+		{name: "apply", key: "Z", help: "apply the suggestion of the comment, without an agent", diff: true},
 		{name: "viewed", key: "space", help: "mark the file as viewed, or not", diff: true},
 		{name: "next-file", key: "n", help: "next file", diff: true},
 		{name: "previous-file", key: "N", help: "previous file", diff: true},

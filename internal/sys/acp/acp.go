@@ -109,7 +109,7 @@ func faulty(f nexus.Fault, format string, args ...any) error {
 }
 
 // errNotRecorded says that what the agent does could not be recorded.
-var errNotRecorded = errors.New("what the agent does could not be recorded")
+var errNotRecorded = errors.New("the agent's actions could not be recorded")
 
 // Prompt says something to the agent, which is started where it does not run. An
 // error means that it could not be run, that Heard failed, or, when ctx ended, is

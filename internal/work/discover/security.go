@@ -52,7 +52,7 @@ func dangersOf() []danger {
 		row(scripts, `document[.]write[(]`, "", "document.write inserts markup from anybody"),
 		{
 			ends:    append([]string{".go", ".py", ".rb", ".php", ".java", ".kt", ".cs", ".rs", ".swift"}, scripts...),
-			pattern: hardCoded, but: madeUp, what: "a password or a key stands in the code", level: nexus.PriorityCritical, hides: true,
+			pattern: hardCoded, but: madeUp, what: "the code contains a password or a key", level: nexus.PriorityCritical, hides: true,
 		},
 	}
 }

@@ -45,7 +45,7 @@ func how(i *clarify.Interview, round int, alone bool) string {
 	case round >= clarify.MaxRounds:
 		return "This is the last round. Ask nothing more: submit what follows from the answers."
 	case alone:
-		return "Nobody can be asked. Still submit the questions that change the plan: their defaults become assumptions."
+		return "No person can be asked. Still submit the questions that change the plan: their defaults become assumptions."
 	default:
 		return ""
 	}
@@ -117,7 +117,7 @@ func answers(i *clarify.Interview, fresh bool) string {
 		case clarify.Denied:
 			b.WriteString("(the default was called wrong, and nothing was said instead)")
 		default:
-			fmt.Fprintf(&b, "(nobody answered; assumed: %s)", prompt.Line(e.Answer))
+			fmt.Fprintf(&b, "(not answered; assumed: %s)", prompt.Line(e.Answer))
 		}
 		if e.Before != "" && e.Before != e.Answer {
 			fmt.Fprintf(&b, " (revised: it was %s)", prompt.Line(e.Before))

@@ -168,7 +168,7 @@ func CheckGoal(text string) error {
 		}
 	case !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal %q says nothing", sanitize.Cut(text, 40)),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal %q has no content", sanitize.Cut(text, 40)),
 			Hint: "Say what you want, in one or more sentences; -f - reads it from standard input.",
 		}
 	case len(text) > maxGoal:

@@ -39,7 +39,7 @@ func triedSections(a attempthistory.Summary) []Section {
 		},
 		{Title: "Found last", Lead: lastLead(a.Last), Body: lastFound(a.Last), Fence: "text", Rank: 1},
 		{
-			Title: "Findings that stood", Body: stood(a.OpenFindings), Fence: "text", Rank: 2,
+			Title: "Findings that were not fixed", Body: stood(a.OpenFindings), Fence: "text", Rank: 2,
 			Lead: "Judges of earlier attempts named these, and they were not fixed. Your work is judged in the same way.",
 		},
 		{

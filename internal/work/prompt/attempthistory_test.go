@@ -45,7 +45,7 @@ func TestWhatWasTriedIsBounded(t *testing.T) {
 	for _, p := range with.Parts() {
 		of[p.Title] = p.Of
 	}
-	for _, title := range []string{"Closest so far", "Findings that stood"} {
+	for _, title := range []string{"Closest so far", "Findings that were not fixed"} {
 		if of[title] == 0 {
 			t.Errorf("nothing says that %s was cut: %v", title, of)
 		}

@@ -117,7 +117,7 @@ func Write(ctx context.Context, goal string, depth spec.Depth, reports []Report,
 		better.Depth = depth
 		return better, "", nil
 	case ctx.Err() == nil:
-		warning, err = "nobody criticized the spec, so its depth is standard: "+err.Error(), nil
+		warning, err = "the spec was not criticized, so its depth is standard: "+err.Error(), nil
 	}
 	s.Depth = spec.Standard
 	return s, warning, err

@@ -19,7 +19,7 @@ var (
 	// errLater says that a person answers a question with the next prompt.
 	errLater = errors.New("the answer comes with the next message")
 	// errSettled says that a question needs no answer any more.
-	errSettled = errors.New("the question needs no answer any more")
+	errSettled = errors.New("the question no longer needs an answer")
 )
 
 // laterID is the answer that the next prompt has the answer.

@@ -31,7 +31,7 @@ const (
 )
 
 // errNobody says that a person did not answer for as long as questions wait.
-var errNobody = errors.New("nobody answered")
+var errNobody = errors.New("there was no answer in time")
 
 // settings reads the configuration, for each prompt, so that the user can take back
 // what it allows.
@@ -78,7 +78,7 @@ func (s *session) consent(ctx context.Context, title, what string, answers ...ac
 		return "", context.Cause(ctx)
 	}
 	if errors.Is(err, errNobody) {
-		s.say("Nothing was done: nobody answered.")
+		s.say("Nothing was done: there was no answer.")
 		return "", nil
 	}
 	if err != nil { // the client cannot ask
@@ -142,7 +142,7 @@ func (s *session) onlyPlan(ctx context.Context, text string) (acpserver.Stop, er
 	if p == nil || err != nil {
 		return stop, err
 	}
-	s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(p.drawn))
+	s.say("%s\n\n`/run` starts this plan. Or type what you want instead.", fenced(p.drawn))
 	return acpserver.Done, nil
 }
 
@@ -233,7 +233,7 @@ func (s *session) planned(ctx context.Context, of *state.State) error {
 	s.mu.Lock()
 	s.plan = p
 	s.mu.Unlock()
-	s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(p.drawn))
+	s.say("%s\n\n`/run` starts this plan. Or type what you want instead.", fenced(p.drawn))
 	return nil
 }
 
@@ -328,7 +328,7 @@ func (s *session) agreeToStart(ctx context.Context, p proposedPlan, with agreedO
 	case err != nil:
 		return nil, err
 	case answer == "":
-		s.say("Type `/run` to start this plan, or say what you want instead.")
+		s.say("Type `/run` to start this plan, or type what you want instead.")
 		return nil, nil
 	case answer == other:
 		return nil, errOther
@@ -346,7 +346,7 @@ func (s *session) agreeToStart(ctx context.Context, p proposedPlan, with agreedO
 }
 
 // errOther says that a person wants another plan.
-var errOther = errors.New("another plan is to be made")
+var errOther = errors.New("a new plan was requested")
 
 // refuse asks a person what should be different in a plan, and makes another one: with
 // the next message where the client has no forms, or the person sends none.

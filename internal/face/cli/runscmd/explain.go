@@ -99,7 +99,7 @@ func drawExplanation(s view.Style, x *explanation) string {
 		text += s.Wrap(view.Clean(st.Text)+" "+s.Dim("[events "+numbers(st.Events)+"]"), "  ") + "\n"
 	}
 	if len(x.Statements) == 0 {
-		text += "  nothing that it said names an event\n"
+		text += "  none of its statements names an event\n"
 	}
 	for _, why := range x.Dropped {
 		text += s.Wrap(s.Dim("dropped: "+view.Clean(why)), "  ") + "\n"
