@@ -100,7 +100,7 @@ func noGate(r *record) []Cause {
 		return only(f.Outcome == nexus.Unverified && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
 	}, func(s typedGroup[nexus.AttemptEnded]) Cause {
 		return Cause{
-			Symptom: "the work was left because nothing shows whether it is right",
+			Symptom: "the work did not land because no evidence shows whether it is right",
 			Why:     given(s.last().Why, "no gate ran a test that relates to it"),
 			Fix: "give the criterion a check, nexus revise " + name(s.task) + "/AC-1 TEXT --check COMMAND; " +
 				"or set gates.test",

@@ -16,7 +16,7 @@ func ofMachine() []Pattern {
 		{"missing-dependencies", "the dependencies of the project are not installed", missingDependencies},
 		{"host-refused", "commands asked for a host that is not allowed", hostRefused},
 		{"permission", "an agent repeatedly tried actions that are not allowed", permission},
-		{"disk-full", "there was no room left", diskFull},
+		{"disk-full", "there was no space left", diskFull},
 		{"process-lost", "the process of an attempt died more than once", processLost},
 		{"machinery", "Nexus itself, git or the sandbox failed", machinery},
 	}

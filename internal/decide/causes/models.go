@@ -59,7 +59,7 @@ func providerFailing(r *record) []Cause {
 			waited += f.Wait
 		}
 		return Cause{
-			Symptom: fmt.Sprintf("calls of %s failed %s, and %s went by waiting", s.what, times(len(s.at)), waited.Round(time.Second)),
+			Symptom: fmt.Sprintf("calls of %s failed %s, and %s were spent waiting", s.what, times(len(s.at)), waited.Round(time.Second)),
 			Why:     given(s.last().Said, "its provider is "+s.last().Why),
 			Fix:     "nexus doctor tries the provider; a second model for the tier takes over when one fails (models.*)",
 		}
@@ -137,11 +137,11 @@ func budgetRefused(r *record) []Cause {
 func capFix(f nexus.BudgetRefused) string {
 	switch f.Cap {
 	case "run":
-		return "nexus resume --budget USD raises it; nexus cost shows where it went"
+		return "nexus resume --budget USD raises it; nexus cost shows the costs"
 	case "role", "provider":
-		return "raise budget." + f.Cap + "s." + f.Of + "; nexus cost --by " + f.Cap + " shows where it went"
+		return "raise budget." + f.Cap + "s." + f.Of + "; nexus cost --by " + f.Cap + " shows the costs"
 	default:
-		return "raise budget." + f.Cap + "; nexus cost shows where it went"
+		return "raise budget." + f.Cap + "; nexus cost shows the costs"
 	}
 }
 

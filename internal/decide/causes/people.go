@@ -61,7 +61,7 @@ func planRefused(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the plan was refused %s", times(len(s.at))),
 			Why:     "the planner does not know what you want; the last reason was: " + firstLine(s.last().Why),
-			Fix:     "say it in the goal or in a spec (nexus spec), or edit the plan: nexus approve ID --plan FILE",
+			Fix:     "describe it in the goal or in a spec (nexus spec), or edit the plan: nexus approve ID --plan FILE",
 		}
 	})
 }

@@ -28,7 +28,7 @@ func noPlan(r *record) []Cause {
 			Blocks:  !r.state.Planned,
 			Symptom: fmt.Sprintf("the planner made no plan that passes its checks, %s", times(len(s.at))),
 			Why:     given(s.last().Why, "the reason is in the session plan.1/planner.1"),
-			Fix: "say more about the goal (nexus interview, nexus spec), " +
+			Fix: "describe the goal in more detail (nexus interview, nexus spec), " +
 				"or write the plan: nexus plan GOAL --markdown >plan.md, then nexus run --plan plan.md",
 		}
 	})
@@ -122,7 +122,7 @@ func contradiction(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("a verifier found the same criterion not met, %s: %s", times(len(s.at)), firstLine(s.what)),
 			Why:     given(s.last().Why, "the criterion asks for what the rest of the task rules out, or is not clear"),
-			Fix:     "say it more clearly: nexus revise " + name(s.task) + "/AC-1 TEXT --check COMMAND",
+			Fix:     "make it clearer: nexus revise " + name(s.task) + "/AC-1 TEXT --check COMMAND",
 		}
 	})...)
 }

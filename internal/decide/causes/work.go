@@ -98,7 +98,7 @@ func testsNotRed(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("new tests were %s without the work, %s", s.what, times(len(s.at))),
 			Why:     given(s.last().Why, why),
-			Fix: "say what is wrong now: nexus tell " + name(s.task) + " TEXT; " +
+			Fix: "describe the fault: nexus tell " + name(s.task) + " TEXT; " +
 				"or nexus skip " + name(s.task) + " if nothing is",
 		}
 	})

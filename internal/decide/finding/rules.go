@@ -78,7 +78,7 @@ func (r Rules) skipRule(f Finding, w RankFacts) (Rule, string) {
 	case kept && item.State == workitem.Rejected:
 		return Rejected, item.Reason
 	case r.Unread[f.ID] != "":
-		return Unread, "it is unknown what was decided about it: " + r.Unread[f.ID]
+		return Unread, "the decision about it is unknown: " + r.Unread[f.ID]
 	case !f.Open():
 		return NoFinding, f.why()
 	case kept && (item.State == workitem.Active || item.State == workitem.Queued):

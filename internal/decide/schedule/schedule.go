@@ -349,7 +349,7 @@ func endRun(s *state.State) []nexus.Fact {
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: paused(s)})
 	}
 	if p := s.Published; p != nil && p.Hook != "" && p.Branch != "" {
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "what landed is on " + p.Branch + ", and no branch was moved: " + p.Why})
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "the landed work is on " + p.Branch + ", and no branch was moved: " + p.Why})
 	} else if p != nil && p.Hook != "" {
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "landed work is kept, and not published: " + p.Why})
 	}

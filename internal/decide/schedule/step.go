@@ -58,7 +58,7 @@ func stepOrder(s *state.State, t *state.Task) int {
 // askStep asks whether a task may begin.
 func askStep(s *state.State, t *state.Task, id string, now time.Time) nexus.QuestionAsked {
 	c := s.Counts()
-	text := fmt.Sprintf("may %s begin? %s (%d of %d tasks landed). Answer yes, skip, stop, or what its agent should know",
+	text := fmt.Sprintf("may %s begin? %s (%d of %d tasks landed). Answer yes, skip, stop, or a message for its agent",
 		t.ID, sanitize.Cut(t.Title, mostChange), c[nexus.Landed], len(s.Tasks)-c[nexus.Split])
 	return nexus.QuestionAsked{
 		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.StepTrigger, Mark: state.StepMark(t.ID), Deadline: questionDeadline(s, now),

@@ -220,10 +220,10 @@ func (l *inspection) findSilenced(f File, d diff, lang language, now string) {
 			l.add(f, a.number, nexus.Major, Loosened, "an existing test is expected to fail: %s", short(a.text))
 		}
 		if l.forgives.MatchString(a.text) {
-			l.add(f, a.number, nexus.Major, Swallowed, "what fails is caught: %s", short(a.text))
+			l.add(f, a.number, nexus.Major, Swallowed, "a failure is caught: %s", short(a.text))
 		}
 		if l.leaves.MatchString(a.text) && l.cutsOff(now, a.number) {
-			l.add(f, a.number, nexus.Major, Loosened, "what follows is never reached: %s", short(a.text))
+			l.add(f, a.number, nexus.Major, Loosened, "the following code is never reached: %s", short(a.text))
 		}
 	}
 }

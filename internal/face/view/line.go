@@ -505,7 +505,7 @@ func describePassed(evidence []nexus.Evidence) string {
 		case !e.Passed():
 			open = append(open, fmt.Sprintf("%s, which is %s", e.Gate, e.State))
 		case len(e.Old) > 0:
-			open = append(open, fmt.Sprintf("%s, which finds what it found before the work: %s", e.Gate, joinFirst(e.Old)))
+			open = append(open, fmt.Sprintf("%s, with the same findings as before the work: %s", e.Gate, joinFirst(e.Old)))
 		case len(e.Flaky) > 0:
 			open = append(open, e.Gate+", which has flaky tests")
 		}

@@ -266,7 +266,7 @@ func nextCommands(s Style, r Run) string {
 			continue
 		}
 		if t.Status == nexus.Parked || t.Status == nexus.Failed {
-			add("nexus show "+string(t.ID), "see what was tried and why it stopped")
+			add("nexus show "+string(t.ID), "see the attempts and the reason")
 			again := "retry it"
 			if slices.ContainsFunc(r.Causes, func(c causes.Cause) bool { return c.Task == t.ID || c.Task == "" }) {
 				again = "then retry it"
@@ -289,7 +289,7 @@ func nextCommands(s Style, r Run) string {
 		add(raiseLimitCommand(r.OverCap), "continue with a higher limit")
 	}
 	if r.Branch != "" && r.Moved == "" {
-		add("git log --oneline "+ShortHash(r.Base)+".."+r.Branch, "see what landed")
+		add("git log --oneline "+ShortHash(r.Base)+".."+r.Branch, "see the landed commits")
 		add("nexus land", "bring the result into your branch")
 	}
 	if len(rows) == 0 {

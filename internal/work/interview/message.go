@@ -26,7 +26,7 @@ func Message(i *clarify.Interview, session nexus.SessionID, round int, alone boo
 		{Title: "Answers", Body: answers(i, true), Rank: 1, Lead: "What the person was asked, and said, since you last submitted."},
 		{Title: "Earlier answers", Body: answers(i, false), Rank: 2},
 		{Title: "Assumptions", Body: assumptions(i), Rank: 2},
-		{Title: "Gaps", Body: strings.Join(i.Gaps(), ", "), Rank: 3, Lead: "Nothing was said about these areas yet. Ask about one only if the plan depends on it."},
+		{Title: "Gaps", Body: strings.Join(i.Gaps(), ", "), Rank: 3, Lead: "These areas have not been discussed yet. Ask about one only if the plan depends on it."},
 		{Body: how(i, round, alone)},
 	}, maxTokens)
 	return text
@@ -115,7 +115,7 @@ func answers(i *clarify.Interview, fresh bool) string {
 		case clarify.Skipped:
 			fmt.Fprintf(&b, "(left open; assumed: %s)", prompt.Line(e.Answer))
 		case clarify.Denied:
-			b.WriteString("(the default was called wrong, and nothing was said instead)")
+			b.WriteString("(the default was called wrong, and no correction was given)")
 		default:
 			fmt.Fprintf(&b, "(not answered; assumed: %s)", prompt.Line(e.Answer))
 		}

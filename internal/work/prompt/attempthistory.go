@@ -168,7 +168,7 @@ func tries(all []attempthistory.FailedRound) []string {
 			return append(out, fmt.Sprintf("%d older changes", len(all)-i+len(rounds)))
 		}
 		slices.Reverse(rounds)
-		out = append(out, fmt.Sprintf("round %s of %s: %s", strings.Join(rounds, ", "), Line(string(t.Attempt)), cmp.Or(Line(t.Idea), "nothing was said")))
+		out = append(out, fmt.Sprintf("round %s of %s: %s", strings.Join(rounds, ", "), Line(string(t.Attempt)), cmp.Or(Line(t.Idea), "there was no statement")))
 	}
 	return out
 }

@@ -48,8 +48,8 @@ func commands() []command {
 		looking("interrupt", "Interrupt the agent of a task, and tell it why", "task message", "interrupt --json --run=RUN -- WORD REST"),
 		looking("stop", "End the run; landed work stays", "run", "stop --json --run=RUN"),
 		answering("answer", "Answer a question that waits for you", "question answer", "answer --json --run=RUN -- WORD REST"),
-		answering("approve", "Say yes to a question that waits for you", "question", "approve --json --run=RUN -- WORD"),
-		looking("reject", "Say no to a question that waits for you", "question", "reject --json --run=RUN -- WORD"),
+		answering("approve", "Approve a question that waits for you", "question", "approve --json --run=RUN -- WORD"),
+		looking("reject", "Refuse a question that waits for you", "question", "reject --json --run=RUN -- WORD"),
 	}
 }
 

@@ -320,7 +320,7 @@ func (s *session) agreeToStart(ctx context.Context, p proposedPlan, with agreedO
 		name := "Start, and move " + view.Clean(target) + " to the result at the end"
 		answers = append(answers, acpserver.Answer{ID: andLand, Name: name, Kind: "allow_once"})
 	}
-	anew := fmt.Sprintf("Make another plan, for at most $%.2f; I say what should be different", most.Float())
+	anew := fmt.Sprintf("Make another plan, for at most $%.2f; I type what should be different", most.Float())
 	answers = append(answers, acpserver.Answer{ID: other, Name: anew, Kind: "reject_once"})
 	title := fmt.Sprintf("Start this plan: %s, at most $%.2f", view.Count(len(p.Tasks), "task"), most.Float())
 	answer, err := s.consent(ctx, title, what, answers...)
@@ -365,7 +365,7 @@ func (s *session) refuse(ctx context.Context, p proposedPlan) (acpserver.Stop, e
 	s.mu.Lock()
 	s.refused = p.run
 	s.mu.Unlock()
-	s.say("Say what should be different: your next message goes to the planner. `/run` starts this plan as it is.")
+	s.say("Type what should be different: your next message goes to the planner. `/run` starts this plan as it is.")
 	return acpserver.Done, nil
 }
 

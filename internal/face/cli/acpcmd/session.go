@@ -181,7 +181,7 @@ func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, erro
 
 func (s *session) prompt(ctx context.Context, text string) (acpserver.Stop, error) {
 	if strings.TrimSpace(text) == "" {
-		const hint = "Say what you want, in one or more sentences."
+		const hint = "Describe what you want in one or more sentences."
 		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the prompt is empty", Hint: hint}
 	}
 	if c, rest, ok := typed(text); ok {

@@ -376,7 +376,7 @@ func outside(a *console.Console) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeForbidden, Message: "agents may not edit the memory",
-		Hint: "Say in learned, when you submit, what the next agent should know.",
+		Hint: "When you submit, put facts for the next agent into learned.",
 	}
 }
 

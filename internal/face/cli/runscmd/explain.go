@@ -94,7 +94,7 @@ func drawExplanation(s view.Style, x *explanation) string {
 	if x == nil {
 		return ""
 	}
-	text := "\n" + s.Bold("in the words of "+view.Clean(x.Model)) + " " + s.Dim("(a model: check the events; "+x.Money.String()+")") + "\n"
+	text := "\n" + s.Bold("explanation by "+view.Clean(x.Model)) + " " + s.Dim("(a model: verify it with the events; "+x.Money.String()+")") + "\n"
 	for _, st := range x.Statements {
 		text += s.Wrap(view.Clean(st.Text)+" "+s.Dim("[events "+numbers(st.Events)+"]"), "  ") + "\n"
 	}

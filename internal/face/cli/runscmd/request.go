@@ -247,7 +247,7 @@ func consents(s *state.State, wish nexus.Request) string {
 		return "the plan starts"
 	case nexus.Objection(wish.Text) == "":
 		return "no task starts, and the run ends; its plan is kept. " +
-			"To get another plan, say what should be different: nexus reject ID --why TEXT"
+			"To get another plan, give the reason: nexus reject ID --why TEXT"
 	case s.Refusals() >= s.Limits.Refusals:
 		return "no task starts, and the run ends; its plan is kept. No further plan is made (setting plan.refusals)"
 	default:

@@ -186,7 +186,7 @@ func (l *linear) act(ctx context.Context, name, text string) {
 			all = append(slices.Clone(i.Actions), all...)
 		}
 	}
-	refused := "there is nothing to use it on"
+	refused := "no item is selected for it"
 	for _, a := range all {
 		fixed := a.Name == "answer" && a.Input == projection.InputNone && a.Args[len(a.Args)-1] != text
 		switch {

@@ -111,7 +111,7 @@ func fill(a projection.Action, ask Ask) ([]string, error) {
 		return nil, wrong(nexus.CodeInvalidInput, a.Name+" needs an input: "+a.Ask, "Send it as input.")
 	case len(text) > maxInput:
 		about := fmt.Sprintf("the input has more than %d bytes", maxInput)
-		return nil, wrong(nexus.CodeInvalidInput, about, "Say it in fewer words, or name a file.")
+		return nil, wrong(nexus.CodeInvalidInput, about, "Shorten it, or name a file.")
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return nil, wrong(nexus.CodeInvalidInput, "the input is not text", "Send UTF-8 without NUL.")
 	case a.Confirm != "" && !ask.Confirm:

@@ -110,7 +110,7 @@ func endpoints() []endpoint {
 		reads(run+"/ledger", "what a run costs: by task, role, model, stage and day", nil, seen(ledger)),
 		reads(run+"/graph", "the plan as a layered graph, with its critical path and collisions", nil, seen(graph)),
 		reads(run+"/graph/without/{task}", "the effect of skipping a task", nil, seen(without)),
-		reads(run+"/timeline", "who did what when", nil, seen(timeline)),
+		reads(run+"/timeline", "the timeline of attempts", nil, seen(timeline)),
 		reads(run+"/checks", "the result of each gate for each task", nil, seen(checks)),
 		reads(run+"/log", "the events, one line each; cursor is the number of an event", paging, (*API).log),
 		reads(run+"/actions", "the possible actions on a run, a task or an item of its inbox", ofWhat, seen(offer)),
@@ -356,7 +356,7 @@ func (a *API) start(c call, s Start) (Done, int, error) {
 		args = append(args, "--land")
 	}
 	if strings.TrimSpace(s.Goal) == "" {
-		return Done{}, 0, invalid("the goal is empty", "Say in goal what must be true afterwards.")
+		return Done{}, 0, invalid("the goal is empty", "Describe in goal what must be true afterwards.")
 	}
 	order := access.Order{Args: append(args, "--", s.Goal)}
 	return done(a.Act(context.WithoutCancel(c.Context()), c.by(), order), http.StatusAccepted)
