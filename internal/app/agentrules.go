@@ -85,7 +85,7 @@ func CheckAgentRules(set *rules.Set, say func(string)) error {
 			}
 		}
 		if say != nil {
-			say(fmt.Sprintf("%s is left out of what agents are told: %s", sanitize.Show(r.File), sanitize.Show(r.Why)))
+			say(fmt.Sprintf("%s is left out of the instructions for agents: %s", sanitize.Show(r.File), sanitize.Show(r.Why)))
 		}
 	}
 	return nil

@@ -196,7 +196,7 @@ func (a *App) claimLoop(ctx context.Context, p *Repository, c config.Config, o L
 func (a *App) checkLoop(c config.Config, o LoopOptions) error {
 	if c.Limits.Approval == nexus.ApproveAll {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "approval all asks a person before everything, but a loop asks nobody",
+			Code: nexus.CodeInvalidInput, Message: "approval all asks a person before everything, but a loop asks no questions",
 			Hint: "Use --approval commits: results then wait on their own branches.",
 		}
 	}

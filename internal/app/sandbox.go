@@ -36,7 +36,7 @@ func (a *App) CheckSandbox(alone bool) error {
 		return nil
 	}
 	return &nexus.Error{
-		Code: nexus.CodeSandbox, Message: fmt.Sprintf("%s turns off the sandbox, and nobody is there to watch", at.Where),
+		Code: nexus.CodeSandbox, Message: fmt.Sprintf("%s turns off the sandbox, and no person is there to watch", at.Where),
 		Hint: "Use --sandbox=off with this command if agents may touch everything that you can: the run records it. Or remove the setting.",
 	}
 }

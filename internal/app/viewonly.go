@@ -62,7 +62,7 @@ func (p *Repository) checkNotViewOnly(run nexus.RunID) error {
 		return nil
 	}
 	return &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: "run " + string(run) + " was imported to be looked at, and does not continue here",
+		Code: nexus.CodeInvalidInput, Message: "run " + string(run) + " was imported for viewing, and does not continue here",
 		Hint: "Look at it with nexus report, status, logs, show or watch. Where it ran, all commands work.",
 	}
 }

@@ -71,7 +71,7 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o StartOptions) (*Co
 	case s.Status.Ended():
 		f := nexus.RunReopened{Why: "resumed"}
 		if o.Deliver && len(s.Landings) > 0 {
-			f = nexus.RunReopened{Why: "what landed is to be published", Deliver: true}
+			f = nexus.RunReopened{Why: "the landed work is to be published", Deliver: true}
 		}
 		if err := c.record(ctx, f); err != nil {
 			return nil, err

@@ -142,7 +142,7 @@ func TestWhatMoreIsSaidIsRecordedFirst(t *testing.T) {
 // goes on with its tasks.
 func TestWhatIsReopened(t *testing.T) {
 	for landed, want := range map[bool]nexus.RunReopened{
-		true: {Why: "what landed is to be published", Deliver: true}, false: {Why: "resumed"},
+		true: {Why: "the landed work is to be published", Deliver: true}, false: {Why: "resumed"},
 	} {
 		_, m := begun(t, 1)
 		if landed {

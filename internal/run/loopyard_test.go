@@ -190,7 +190,7 @@ func (y *yard) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop, tell
 	case nexus.RevertSought:
 		return y.revert(f, l), nil
 	default:
-		return nil, fmt.Errorf("nobody does %T", intent)
+		return nil, fmt.Errorf("no worker does %T", intent)
 	}
 }
 

@@ -182,7 +182,7 @@ func discover(input json.RawMessage) (any, error) {
 		}
 		rel = filepath.ToSlash(rel)
 		all = append(all, found{
-			ID: id(rel), Title: "Do what the TODO comment in " + rel + " says",
+			ID: id(rel), Title: "Resolve the TODO comment in " + rel,
 			Reason: seen(m[:min(len(m), 200)]), Minutes: 15, Files: []string{rel},
 			Check: "! grep -qE '(//|#)[[:space:]]*TODO' " + rel,
 		})

@@ -123,13 +123,13 @@ func (h *LoopWorker) updateBranch(ctx context.Context, branch, tip string, l *im
 			return "", err
 		}
 	}
-	const settle = "merge it, or delete it to say no"
+	const settle = "merge it, or delete it to reject the work"
 	base, err := trees.Git().MergeBase(ctx, at, tip)
 	if err != nil {
 		return "", err
 	}
 	if base == "" {
-		return fmt.Sprintf("results wait on %s, which has no commit in common with %s any more: %s", branch, l.Target, settle), nil
+		return fmt.Sprintf("results wait on %s, which no longer has a commit in common with %s: %s", branch, l.Target, settle), nil
 	}
 	made, err := trees.Merge(ctx, base, at, tip)
 	if err != nil {

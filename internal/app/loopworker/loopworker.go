@@ -95,7 +95,7 @@ func (h *LoopWorker) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop
 	case nexus.PullSought:
 		return h.updatePullRequest(ctx, f, l)
 	default:
-		return nil, fmt.Errorf("nobody does %s", nexus.Kind(intent))
+		return nil, fmt.Errorf("no worker does %s", nexus.Kind(intent))
 	}
 }
 
@@ -285,7 +285,7 @@ func (s *treeSnapshot) checkFinding(ctx context.Context, f finding.Finding, l *i
 		return x, nexus.LeftOut{}, err
 	}
 	if f.Kind == finding.Deps {
-		return x, leftOut(x, improve.Dependencies, "what the project depends on is left to a person"), nil
+		return x, leftOut(x, improve.Dependencies, "a change of dependencies is left to a person"), nil
 	}
 	if rule, why := l.BlockingRule(x, s.app.Now()); rule != "" {
 		return x, leftOut(x, rule, why), nil

@@ -35,7 +35,7 @@ func (h *LoopWorker) updatePullRequest(ctx context.Context, f nexus.PullSought, 
 	}
 	items := l.Owned(f.Branch)
 	if len(items) == 0 && l.Pull(f.Branch) == nil {
-		return []nexus.Fact{nexus.PullFailed{Branch: f.Branch, Commit: f.Commit, Why: "nothing waits there any more"}}, nil
+		return []nexus.Fact{nexus.PullFailed{Branch: f.Branch, Commit: f.Commit, Why: "no result waits there now"}}, nil
 	}
 	if facts, err := h.recoverEndedPull(ctx, f, l); err != nil || len(facts) > 0 {
 		return facts, err
@@ -113,7 +113,7 @@ func pullBody(items []*improve.Item) string {
 	if more := len(items) - maxListed; more > 0 {
 		fmt.Fprintf(&b, "\nand %d more.\n", more)
 	}
-	b.WriteString("\nMerge it to say yes, close it to say no. Nobody pushes over commits that you add.\n")
+	b.WriteString("\nMerge it to accept, close it to reject. Commits that you add are not overwritten.\n")
 	return b.String()
 }
 

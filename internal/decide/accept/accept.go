@@ -228,7 +228,7 @@ func (r *Row) applyWaiver(w Waiver) {
 	}
 	r.Rejected = &w
 	if r.State != Met {
-		r.State, r.Why = Unmet, fmt.Sprintf("%s looked: %s", w.By, w.Reason)
+		r.State, r.Why = Unmet, fmt.Sprintf("%s checked it: %s", w.By, w.Reason)
 	}
 }
 
@@ -241,7 +241,7 @@ func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged
 	e, ok := judged[gate]
 	switch {
 	case gate == "":
-		r.Why = "nothing checks it: a person must decide"
+		r.Why = "it has no check: a person must decide"
 	case task.Status != nexus.Landed:
 		r.Why = fmt.Sprintf("%s has not landed: it is %s", task.ID, s.StatusOf(task))
 	case tree == "":

@@ -33,7 +33,7 @@ func baseRed(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the gate %s is red on the commit that the work starts from", s.what),
 			Why:     what,
-			Fix: "what was red before does not count against the work, but hides new failures; " +
+			Fix: "earlier failures do not count against the work, but hide new ones; " +
 				"nexus quick 'Make " + s.what + " pass' fixes it first",
 		}
 	})
@@ -90,7 +90,7 @@ func gateUnreadable(r *record) []Cause {
 			Symptom: fmt.Sprintf("the gate %s ran, but its output says neither pass nor fail", s.what),
 			Why:     given(s.last().Evidence.Why, "its output has no known format"),
 			Fix: "set gates." + s.what + " to a command that exits 0 when all is well; " +
-				"nexus check shows what it makes of it",
+				"nexus check shows how it is read",
 		}
 	})
 }
@@ -100,7 +100,7 @@ func noGate(r *record) []Cause {
 		return only(f.Outcome == nexus.Unverified && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
 	}, func(s typedGroup[nexus.AttemptEnded]) Cause {
 		return Cause{
-			Symptom: "the work was left because nothing shows whether it is right",
+			Symptom: "the work did not land because no evidence shows whether it is right",
 			Why:     given(s.last().Why, "no gate ran a test that relates to it"),
 			Fix: "give the criterion a check, nexus revise " + name(s.task) + "/AC-1 TEXT --check COMMAND; " +
 				"or set gates.test",

@@ -9,8 +9,8 @@ import (
 // ofLanding returns the patterns about landing.
 func ofLanding() []Pattern {
 	return []Pattern{
-		{"conflict-loop", "a task's work conflicted with what landed before", conflictLoop},
-		{"red-together", "the work passes alone, but not with what landed before", redTogether},
+		{"conflict-loop", "a task's work conflicted with earlier landed work", conflictLoop},
+		{"red-together", "the work passes alone, but not with earlier landed work", redTogether},
 		{"target-moved", "the target branch moved, and the result is not on it", targetMoved},
 	}
 }

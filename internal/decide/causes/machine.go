@@ -15,8 +15,8 @@ func ofMachine() []Pattern {
 		{"missing-tool", "a gate could not run because of the machine", missingTool},
 		{"missing-dependencies", "the dependencies of the project are not installed", missingDependencies},
 		{"host-refused", "commands asked for a host that is not allowed", hostRefused},
-		{"permission", "an agent tried again and again to do what it may not do", permission},
-		{"disk-full", "there was no room left", diskFull},
+		{"permission", "an agent repeatedly tried actions that are not allowed", permission},
+		{"disk-full", "there was no space left", diskFull},
 		{"process-lost", "the process of an attempt died more than once", processLost},
 		{"machinery", "Nexus itself, git or the sandbox failed", machinery},
 	}
@@ -96,7 +96,7 @@ func permission(r *record) []Cause {
 			Symptom: fmt.Sprintf("calls were refused %s by the rule %s", times(len(s.at)), s.what),
 			Why:     given(s.last().Judged.Why, "the policy does not allow it") + ", and the agent does not find another way",
 			Fix: "nexus policy check -- COMMAND explains the rule; policy.allow in your own config.toml lifts it, " +
-				"or nexus tell " + name(s.task) + " says how else",
+				"or nexus tell " + name(s.task) + " names another way",
 		}
 	})
 }
@@ -132,7 +132,7 @@ func processLost(r *record) []Cause {
 			Symptom: fmt.Sprintf("the process of %s died %s", s.last().Attempt, times(len(s.at))),
 			Why: given(s.last().Why, "it was killed from outside") + "; " +
 				"often the machine has too little memory for so many at once",
-			Fix: "lower limits.parallel; dmesg tells whether the kernel killed it for its memory",
+			Fix: "lower limits.parallel; dmesg shows whether the kernel killed it for its memory",
 		}
 	})
 }

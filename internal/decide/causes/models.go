@@ -13,14 +13,14 @@ func ofModels() []Pattern {
 	return []Pattern{
 		{"quota", "an account had no quota left", quota},
 		{"quota-held", "a window of an account was nearly used up", quotaHeld},
-		{"provider-failing", "calls of a model failed again and again", providerFailing},
+		{"provider-failing", "calls of a model failed repeatedly", providerFailing},
 		{"login", "a provider or an agent program does not accept the login", login},
 		{"agent-setup", "an agent program cannot be run as it is set up", agentSetup},
 		{"agent-broken", "an agent program crashed, fell silent, or printed garbage", agentBroken},
 		{"budget", "a cap on money or tokens was reached", budgetRefused},
 		{"context-full", "conversations did not fit into the model's context", contextFull},
 		{"model-too-weak", "a stronger model did what a weaker one could not", tooWeak},
-		{"failed-calls", "a model's tool calls failed again and again", failedCalls},
+		{"failed-calls", "a model's tool calls failed repeatedly", failedCalls},
 	}
 }
 
@@ -59,7 +59,7 @@ func providerFailing(r *record) []Cause {
 			waited += f.Wait
 		}
 		return Cause{
-			Symptom: fmt.Sprintf("calls of %s failed %s, and %s went by waiting", s.what, times(len(s.at)), waited.Round(time.Second)),
+			Symptom: fmt.Sprintf("calls of %s failed %s, and %s were spent waiting", s.what, times(len(s.at)), waited.Round(time.Second)),
 			Why:     given(s.last().Said, "its provider is "+s.last().Why),
 			Fix:     "nexus doctor tries the provider; a second model for the tier takes over when one fails (models.*)",
 		}
@@ -137,11 +137,11 @@ func budgetRefused(r *record) []Cause {
 func capFix(f nexus.BudgetRefused) string {
 	switch f.Cap {
 	case "run":
-		return "nexus resume --budget USD raises it; nexus cost shows where it went"
+		return "nexus resume --budget USD raises it; nexus cost shows the costs"
 	case "role", "provider":
-		return "raise budget." + f.Cap + "s." + f.Of + "; nexus cost --by " + f.Cap + " shows where it went"
+		return "raise budget." + f.Cap + "s." + f.Of + "; nexus cost --by " + f.Cap + " shows the costs"
 	default:
-		return "raise budget." + f.Cap + "; nexus cost shows where it went"
+		return "raise budget." + f.Cap + "; nexus cost shows the costs"
 	}
 }
 

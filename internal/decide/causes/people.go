@@ -9,9 +9,9 @@ import (
 // ofPeople returns the patterns about decisions and things that only people can provide.
 func ofPeople() []Pattern {
 	return []Pattern{
-		{"person-needed", "the work lacks what only a person can give", personNeeded},
+		{"person-needed", "the work needs something that only a person can give", personNeeded},
 		{"unanswered", "a question was not answered in time", unanswered},
-		{"plan-refused", "people refused the plan again and again", planRefused},
+		{"plan-refused", "people refused the plan repeatedly", planRefused},
 		{"hook-refused", "a hook refused", hookRefused},
 		{"undone", "a person reverted what had landed", undone},
 	}
@@ -41,7 +41,7 @@ func unanswered(r *record) []Cause {
 		return only(f.By == "fallback", "", f.ID)
 	}, func(s typedGroup[nexus.QuestionAnswered]) Cause {
 		return Cause{
-			Symptom: fmt.Sprintf("nobody answered %s, and it was taken as %q", s.what, firstLine(s.last().Text)),
+			Symptom: fmt.Sprintf("%s was not answered in time, and %q was used", s.what, firstLine(s.last().Text)),
 			Why:     r.question(s.what),
 			Fix:     "channels.order sends questions to you: docs/answer-and-share.md",
 		}
@@ -53,15 +53,15 @@ func (r *record) question(id string) string {
 	if q := r.state.Question(id); q != nil {
 		return "it asks: " + firstLine(q.Text)
 	}
-	return "nobody was there"
+	return "no person was available"
 }
 
 func planRefused(r *record) []Cause {
 	return causes(r, 2, func(nexus.PlanRefused) []mark { return only(true, "", "") }, func(s typedGroup[nexus.PlanRefused]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the plan was refused %s", times(len(s.at))),
-			Why:     "the planner does not know what is wanted; the last reason was: " + firstLine(s.last().Why),
-			Fix:     "say it in the goal or in a spec (nexus spec), or edit the plan: nexus approve ID --plan FILE",
+			Why:     "the planner does not know what you want; the last reason was: " + firstLine(s.last().Why),
+			Fix:     "describe it in the goal or in a spec (nexus spec), or edit the plan: nexus approve ID --plan FILE",
 		}
 	})
 }

@@ -11,14 +11,14 @@ import (
 // ofPlan returns the patterns about the plan and its criteria.
 func ofPlan() []Pattern {
 	return []Pattern{
-		{"no-plan", "no plan came out", noPlan},
+		{"no-plan", "no plan was made", noPlan},
 		{"plan-gaps", "the plan does not cover the goal", planGaps},
 		{"too-large", "a task was too large for one attempt", tooLarge},
 		{"undeclared-files", "a task changed many files that its plan does not name", undeclaredFiles},
 		{"need-failed", "a task that it needs did not land", needFailed},
-		{"contradiction", "what the task asks for and what judges it contradict each other", contradiction},
+		{"contradiction", "the task and its checks contradict each other", contradiction},
 		{"check-wrong", "the check of a criterion is wrong, not the work", checkWrong},
-		{"green-before", "what the task names passed before the work", greenBefore},
+		{"green-before", "the tests that the task names passed before the work", greenBefore},
 	}
 }
 
@@ -28,7 +28,7 @@ func noPlan(r *record) []Cause {
 			Blocks:  !r.state.Planned,
 			Symptom: fmt.Sprintf("the planner made no plan that passes its checks, %s", times(len(s.at))),
 			Why:     given(s.last().Why, "the reason is in the session plan.1/planner.1"),
-			Fix: "say more about the goal (nexus interview, nexus spec), " +
+			Fix: "describe the goal in more detail (nexus interview, nexus spec), " +
 				"or write the plan: nexus plan GOAL --markdown >plan.md, then nexus run --plan plan.md",
 		}
 	})
@@ -104,7 +104,7 @@ func contradiction(r *record) []Cause {
 		return only(f.Category == nexus.Disputed && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
 	}, func(s typedGroup[nexus.AttemptEnded]) Cause {
 		return Cause{
-			Symptom: "its author and its judge disagree, and neither gives in",
+			Symptom: "its author and its judge disagree and did not resolve it",
 			Why:     given(s.last().Why, "the task can be read in two ways"),
 			Fix: "decide it: nexus tell " + name(s.task) + " TEXT, or nexus revise " + name(s.task) + "/AC-1 TEXT; " +
 				"then nexus retry " + name(s.task),
@@ -122,7 +122,7 @@ func contradiction(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("a verifier found the same criterion not met, %s: %s", times(len(s.at)), firstLine(s.what)),
 			Why:     given(s.last().Why, "the criterion asks for what the rest of the task rules out, or is not clear"),
-			Fix:     "say it more clearly: nexus revise " + name(s.task) + "/AC-1 TEXT --check COMMAND",
+			Fix:     "make it clearer: nexus revise " + name(s.task) + "/AC-1 TEXT --check COMMAND",
 		}
 	})...)
 }

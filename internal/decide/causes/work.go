@@ -11,10 +11,10 @@ import (
 // ofWork returns the patterns about the work on a task and its judges.
 func ofWork() []Pattern {
 	return []Pattern{
-		{"reviewer-loop", "reviewers rejected the work again and again", reviewerLoop},
-		{"same-finding", "one and the same finding came back", sameFinding},
+		{"reviewer-loop", "reviewers rejected the work repeatedly", reviewerLoop},
+		{"same-finding", "the same finding came back", sameFinding},
 		{"no-progress", "attempts ended without progress", noProgress},
-		{"isolation", "a role changed what it may not", isolation},
+		{"isolation", "a role changed files that it may not change", isolation},
 		{"tests-not-red", "new tests pass without the work", testsNotRed},
 		{"environment-unfit", "the agent says that the environment is broken for the task", unfit},
 	}
@@ -79,7 +79,7 @@ func isolation(r *record) []Cause {
 		return only(true, r.attempt(f.Attempt), string(f.Role))
 	}, func(s typedGroup[nexus.IsolationBroken]) Cause {
 		return Cause{
-			Symptom: fmt.Sprintf("the %s changed what it may not, and that was undone, %s", s.what, times(len(s.at))),
+			Symptom: fmt.Sprintf("the %s changed files that it may not change, and that was undone, %s", s.what, times(len(s.at))),
 			Why:     strings.Join(s.last().Files, ", "),
 			Fix: "if it has to, choose another strategy for the task: strategy = \"test-after\" in the plan, " +
 				"or routing.strategy",
@@ -98,7 +98,7 @@ func testsNotRed(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("new tests were %s without the work, %s", s.what, times(len(s.at))),
 			Why:     given(s.last().Why, why),
-			Fix: "say what is wrong now: nexus tell " + name(s.task) + " TEXT; " +
+			Fix: "describe the fault: nexus tell " + name(s.task) + " TEXT; " +
 				"or nexus skip " + name(s.task) + " if nothing is",
 		}
 	})

@@ -58,7 +58,7 @@ func TestCorrection(t *testing.T) {
 	}
 	c.answer("withdrawn A-2: Notes are in memory\n  instead REQ-3: they must be in a file\n  locked REQ-1, REQ-2, A-1, AC-1, AC-2, notes and out of scope\nIs that right?", "1")
 	c.settle()
-	if step := c.i.Next(false); step.Do != Over || !slices.Contains(after.Answers, "Do the assumptions hold? A2 is wrong: they must be in a file; the rest is fine") || !slices.Equal(after.Answers, c.i.Spec().Answers) {
+	if step := c.i.Next(false); step.Do != Over || !slices.Contains(after.Answers, "Are the assumptions right? A2 is wrong: they must be in a file; the rest is fine") || !slices.Equal(after.Answers, c.i.Spec().Answers) {
 		t.Errorf("%+v %q", step, c.i.Spec().Answers)
 	}
 }

@@ -93,7 +93,7 @@ func (i *Interview) filterSubmission(h Handin) *filteredSubmission {
 func (i *Interview) repeatsWrong(s *filteredSubmission, where, text string) bool {
 	w, is := i.refused(text)
 	if is {
-		s.object("%s: it says again what a person called wrong (%s, which is withdrawn); leave it out", where, w.ID)
+		s.object("%s: it repeats what a person called wrong (%s, which is withdrawn); leave it out", where, w.ID)
 	}
 	return is
 }

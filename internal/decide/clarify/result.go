@@ -96,7 +96,7 @@ func (i *Interview) answers() (all []string) {
 		switch {
 		case e.Kind != Said || e.settled():
 		case e.Key == LockKey:
-			all = append(all, "Do the assumptions hold? "+text)
+			all = append(all, "Are the assumptions right? "+text)
 		default:
 			all = append(all, e.Text+" "+text)
 		}

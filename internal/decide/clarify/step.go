@@ -111,14 +111,14 @@ func (i *Interview) unlocked() []Assumption {
 func (i *Interview) lock() Question {
 	var b strings.Builder
 	if lines := i.outcome(); len(lines) > 0 {
-		b.WriteString("What came of what you said:")
+		b.WriteString("Changes from your answer:")
 		for _, l := range lines {
 			b.WriteString("\n  " + l)
 		}
 		b.WriteByte('\n')
 	}
 	if all := i.unlocked(); len(all) > 0 {
-		b.WriteString("These assumptions hold unless you say otherwise:")
+		b.WriteString("These assumptions are used unless you correct them:")
 		for _, a := range all {
 			fmt.Fprintf(&b, "\n  %s: %s", a.ID, a.Text)
 		}

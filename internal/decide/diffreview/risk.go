@@ -45,7 +45,7 @@ func RateFile(f File, weaker []nexus.Finding) RatedRisk {
 	written := generated(f)
 	tests := stack.IsTest(f.Path) || stack.ServesTests(f.Path)
 	if name := changedPublicName(f); name != "" && !tests && !written {
-		add(publicOrder, HighRisk, "changes what others use: "+name)
+		add(publicOrder, HighRisk, "changes a public interface: "+name)
 	}
 	if migrates(f.Path) {
 		add(migrationOrder, HighRisk, "changes data that exists: a migration")

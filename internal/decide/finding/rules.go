@@ -79,7 +79,7 @@ func (r Rules) skipRule(f Finding, w RankFacts) (Rule, string) {
 	case kept && item.State == workitem.Rejected:
 		return Rejected, item.Reason
 	case r.Unread[f.ID] != "":
-		return Unread, "it is unknown what was decided about it: " + r.Unread[f.ID]
+		return Unread, "the decision about it is unknown: " + r.Unread[f.ID]
 	case !f.Open():
 		return NoFinding, f.why()
 	case kept && (item.State == workitem.Active || item.State == workitem.Queued):
@@ -106,7 +106,7 @@ func (f Finding) why() string {
 	case f.State == "":
 		return "its check was not tried"
 	}
-	return fmt.Sprintf("its check says nothing (%s)", f.State)
+	return fmt.Sprintf("its check gave no usable result (%s)", f.State)
 }
 
 // changedSince reports whether a finding has changed since its last failure: a later commit

@@ -146,9 +146,9 @@ func TestModest(t *testing.T) {
 		"names": {
 			nexus.ItemChange{Public: []string{"A in a.go", "B in b.go", "C in c.go", "D in d.go", "E in e.go"}},
 			improve.Public,
-			"it changes what other code may use, which is left to a person: A in a.go, B in b.go, C in c.go and 2 more",
+			"it changes a public interface, which is left to a person: A in a.go, B in b.go, C in c.go and 2 more",
 		},
-		"needs": {nexus.ItemChange{Dependencies: []string{"go.mod"}}, improve.Dependencies, "it changes what the project depends on, which is left to a person: go.mod"},
+		"needs": {nexus.ItemChange{Dependencies: []string{"go.mod"}}, improve.Dependencies, "it changes the dependencies, which is left to a person: go.mod"},
 	} {
 		rules := direct()
 		rules.Lines = 200

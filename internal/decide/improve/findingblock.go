@@ -28,7 +28,7 @@ func (l *Loop) suspect(i *Item, at time.Time) {
 		b.fails = 0
 	}
 	b.rule, b.mark, b.until, b.suspect = Unworked, i.Wanted.Mark, at.Add(l.Rules.MostRest), i
-	b.why = fmt.Sprintf("nothing came of it in run %s for a reason outside the work: %s", i.ID, i.Why)
+	b.why = fmt.Sprintf("run %s could not finish it, for a reason outside the work: %s", i.ID, i.Why)
 	l.bars[i.Wanted.Finding] = b
 }
 

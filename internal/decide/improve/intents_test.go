@@ -155,7 +155,7 @@ func TestLinesInWords(t *testing.T) {
 	done.Item = "loop-2"
 	done.Change.Dependencies = []string{"a", "b", "c"}
 	s.hear(nexus.ItemTaken{Item: "loop-2", Wanted: wanted("todo", 2)}, done)
-	const deps = "it changes what the project depends on, which is left to a person: a, b, c"
+	const deps = "it changes the dependencies, which is left to a person: a, b, c"
 	if got, ok := s.l.Next(improve.DecisionInputs{Now: s.now})[0].(nexus.ItemKept); !ok || got.Why != deps {
 		t.Errorf("%+v", got)
 	}

@@ -77,9 +77,9 @@ func (l *Loop) ruleAgainstLanding(i *Item, now time.Time) (Rule, string) {
 	case l.Drain != "":
 		return StoppedEarly, "the loop was " + l.Drain
 	case len(c.Dependencies) > 0:
-		return Dependencies, "it changes what the project depends on, which is left to a person: " + list(c.Dependencies)
+		return Dependencies, "it changes the dependencies, which is left to a person: " + list(c.Dependencies)
 	case len(c.Public) > 0:
-		return Public, "it changes what other code may use, which is left to a person: " + list(c.Public)
+		return Public, "it changes a public interface, which is left to a person: " + list(c.Public)
 	case l.Rules.Lines > 0 && c.Lines > l.Rules.Lines:
 		return TooLarge, fmt.Sprintf("it changes %d lines, and more than %d are left to a person (improve.lines)", c.Lines, l.Rules.Lines)
 	}

@@ -107,7 +107,7 @@ func call(n *syntax.CallExpr, fed bool) string {
 			continue
 		}
 		if r.wants(words[len(r.words):], fed) {
-			return fmt.Sprintf("%s waits for a person, and nobody is there: %s", strings.Join(r.words, " "), r.advice)
+			return fmt.Sprintf("%s waits for a person, and no person is available: %s", strings.Join(r.words, " "), r.advice)
 		}
 	}
 	return ""

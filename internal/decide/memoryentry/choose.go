@@ -208,7 +208,7 @@ func ExpiryReason(c Candidate, s Freshness, file string, k Retention, now time.T
 	case s == Gone:
 		return file + " was deleted"
 	case c.State == Proposed && since(c.Learned.Time, k.Proposals):
-		return fmt.Sprintf("nobody approved it for %d days", days(k.Proposals))
+		return fmt.Sprintf("it was not approved for %d days", days(k.Proposals))
 	case c.State == Approved && since(last, k.Unused):
 		return fmt.Sprintf("no task needed it for %d days", days(k.Unused))
 	}

@@ -187,13 +187,13 @@ func (h *head) end(n int, text string) (Episode, *fault) {
 	case h.e.Kind == "":
 		return h.e, &fault{n, "kind is missing", "Write kind: and one of " + list(Kinds()) + " above this line."}
 	case h.e.State == "":
-		return h.e, &fault{n, "state is missing", "Write state: approved above this line; agents are told only of what is approved."}
+		return h.e, &fault{n, "state is missing", "Write state: approved above this line; agents see only approved episodes."}
 	case text == "":
-		return h.e, &fault{n + 1, "there is no text", "Say below the head what was learned."}
+		return h.e, &fault{n + 1, "there is no text", "Write the episode below the head."}
 	case len(text) > MaxText:
 		return h.e, &fault{
 			n + 1, fmt.Sprintf("the text has %d bytes; at most %d are kept", len(text), MaxText),
-			"Say it in a few sentences, and link to the rest.",
+			"Shorten it to a few sentences, and link to the rest.",
 		}
 	}
 	return h.e, nil

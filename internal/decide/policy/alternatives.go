@@ -130,7 +130,7 @@ func alternatives() []alternative {
 		{"file.find", "", "let find only print (`find . -name '*.log'`), then name the files to change"},
 		{"file", "", "use plain options, such as `tar -xzf FILE`, `unzip -d DIR FILE`, `cp FILE NEW`, `chmod +x FILE`"},
 		{"wrapper", "", "run the command without the program in front of it, such as `timeout 60 COMMAND`"},
-		{"own", "", "do without it: whoever runs Nexus denied it; use `ask` if the task cannot be done otherwise"},
+		{"own", "", "do without it: the user denied it; use `ask` if the task cannot be done otherwise"},
 		{"mcp", "", "use your own tools: `read_file`, `search_code`, `edit_file`"},
 		{"unknown", "outside", "run a program by its name, or one in the worktree or /tmp"},
 		{"unknown", "", "use a program that is known (`ls`, `grep`, `sed`, `find`, `git`, the project's build tool), or " + file},

@@ -43,7 +43,7 @@ func (j *judgement) sqlite(argv []shell.Word) {
 		w := argv[i]
 		switch {
 		case w.Dynamic:
-			j.add(Ask, "data.sqlite", "what is done in the database is not known before it runs")
+			j.add(Ask, "data.sqlite", "the statements for the database are not known before they run")
 		case slices.Contains([]string{"-separator", "-nullvalue", "-newline", "-cmd"}, w.Text) && i+1 < len(argv):
 			if w.Text == "-cmd" {
 				j.sql(argv[i+1].Text)
@@ -179,7 +179,7 @@ func (j *judgement) watches(argv []shell.Word) {
 		switch option, value, joined := strings.Cut(w.Text, "="); {
 		case (w.Text == "-x" || w.Text == "--exec") && i+2 < len(argv):
 			if argv[i+2].Dynamic {
-				j.add(Ask, "shell.dynamic", "what it starts is not known before it runs")
+				j.add(Ask, "shell.dynamic", "the program that it starts is not known before it runs")
 			}
 			j.nested(argv[i+2].Text + " ./file")
 		case joined && option == "--exec":

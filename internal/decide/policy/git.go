@@ -38,7 +38,7 @@ func (j *judgement) git(argv []shell.Word) {
 		j.add(Ask, "git.elsewhere", "a repository in the tree has settings of its own, which can start programs")
 	}
 	if rest[0].Dynamic {
-		j.add(Ask, "shell.dynamic", "what git does is not known before it runs")
+		j.add(Ask, "shell.dynamic", "the git command is not known before it runs")
 		return
 	}
 	args := make([]string, 0, len(rest))
@@ -281,7 +281,7 @@ func (j *judgement) gitFile(operands []shell.Word) bool {
 func (j *judgement) gitWrite(verb string, args []string) {
 	switch verb {
 	case "push", "send-pack", "update-ref", "symbolic-ref", "filter-branch", "replace", "daemon", "send-email", "instaweb", "credential", "credential-store", "hook", "fast-import":
-		j.add(Deny, "git.shared", "git "+verb+" changes what others share, or runs programs")
+		j.add(Deny, "git.shared", "git "+verb+" changes shared refs, or runs programs")
 	case "fetch", "pull", "clone", "ls-remote", "submodule", "remote", "archive":
 		if verb == "remote" && len(args) > 0 {
 			j.add(Deny, "git.shared", "it changes where git pushes to and fetches from")
@@ -318,7 +318,7 @@ func (j *judgement) gitFiles(verb string, operands []shell.Word, has func(...str
 		case at == pathkind.Tree && strings.Trim(name, "*.?[]!/") == "":
 			j.add(Deny, "tree.delete", "it deletes the worktree itself")
 		case at == pathkind.Tree && holdsWork(name) && has("-f", "--force"):
-			j.add(Ask, "git.discard", "it also discards what was not committed; leave -f out")
+			j.add(Ask, "git.discard", "it also discards uncommitted changes; leave -f out")
 		}
 	}
 }

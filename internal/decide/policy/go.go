@@ -104,7 +104,7 @@ func (j *judgement) golang(argv []shell.Word) {
 		"mod init", "mod tidy", "mod download", "mod verify", "mod graph", "mod why", "mod edit", "mod vendor",
 		"tool cover", "tool nm", "tool objdump",
 	}, verb) {
-		j.add(Ask, "deps.new", "go "+verb+" may fetch or run what is not in the worktree")
+		j.add(Ask, "deps.new", "go "+verb+" may fetch or run files outside the worktree")
 		return
 	}
 	for i, a := range rest[1:] {

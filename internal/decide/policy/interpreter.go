@@ -116,7 +116,7 @@ func (j *judgement) code(called, name string, rest []shell.Word, tests bool) {
 			j.inline(name, code, rest[min(1, len(rest)):])
 			return
 		}
-		j.add(Ask, "code.inline", "it is unknown what it runs")
+		j.add(Ask, "code.inline", "the program that it runs is unknown")
 	case len(rest) == 1 && slices.Contains([]string{"--version", "-V", "-v", "-version", "-m", "-i"}, first) && (first != "-m" && first != "-i" || name == "php"):
 	case name == "python" && len(first) > 2 && strings.HasPrefix(first, "-m") && !rest[0].Dynamic:
 		j.module(called, append([]shell.Word{shell.Literal(first[2:])}, rest[1:]...))

@@ -69,7 +69,7 @@ func JudgePath(name string, write bool) Decision {
 	case pathkind.AgentConfig:
 		return pathed(Deny, "path.agent-config", "only people may edit the configuration of agents, editors and the policy", name)
 	case pathkind.MaySecret:
-		return pathed(Ask, "path.secret", path.Base(name)+" has a name that suggests secrets, so it is hidden from agents; whoever runs Nexus can show it with policy.show", name)
+		return pathed(Ask, "path.secret", path.Base(name)+" has a name that suggests secrets, so it is hidden from agents; the user can show it with policy.show", name)
 	default:
 		return newDecision(Allow, "path.worktree", "inside the worktree")
 	}

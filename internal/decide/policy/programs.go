@@ -195,9 +195,9 @@ func (j *judgement) shell(argv []shell.Word) {
 	case len(rest) == 0 && j.given && !run:
 		j.nested(j.input)
 	case len(rest) == 0:
-		j.add(Ask, "shell.stdin", "it is unknown what the shell runs")
+		j.add(Ask, "shell.stdin", "the commands of the shell are unknown")
 	case run && (rest[0].Dynamic || rest[0].Glob && script.Code(rest[0].Text)):
-		j.add(Ask, "shell.dynamic", "what the shell runs is not known before it runs")
+		j.add(Ask, "shell.dynamic", "the commands of the shell are not known before they run")
 	case run:
 		j.nested(rest[0].Text)
 		if slices.ContainsFunc(rest[1:], func(w shell.Word) bool { return w.Dynamic }) && (strings.Contains(rest[0].Text, "$") || strings.Contains(rest[0].Text, "eval")) {
@@ -219,7 +219,7 @@ func (j *judgement) eval(argv []shell.Word) {
 	var parts []string
 	for _, a := range argv[1:] {
 		if a.Dynamic {
-			j.add(Ask, "shell.dynamic", "what is evaluated is not known before it runs")
+			j.add(Ask, "shell.dynamic", "the evaluated text is not known before it runs")
 			return
 		}
 		parts = append(parts, a.Text)
@@ -231,7 +231,7 @@ func (j *judgement) trap(argv []shell.Word) {
 	switch {
 	case len(argv) < 2 || argv[1].Text == "-" || argv[1].Text == "" && !argv[1].Dynamic:
 	case argv[1].Dynamic:
-		j.add(Ask, "shell.dynamic", "what is run later is not known before it runs")
+		j.add(Ask, "shell.dynamic", "the later command is not known before it runs")
 	default:
 		j.nested(argv[1].Text)
 	}
@@ -341,7 +341,7 @@ func (j *judgement) kill(argv []shell.Word) {
 		case strings.HasPrefix(a.Text, "-") && !a.Dynamic && len(a.Text) < 9:
 		case a.Dynamic && a.Text == "":
 		default:
-			j.add(Ask, "process.kill", "it is unknown whose process it kills")
+			j.add(Ask, "process.kill", "the process that it kills is unknown")
 		}
 	}
 }

@@ -215,7 +215,7 @@ func (j *judgement) built(e program.Entry, name string, operands []shell.Word) {
 		case slices.Contains([]string{"build.c", "build.rust", "build.jvm", "build.tsc"}, e.Rule) && strings.HasPrefix(w.Text, "@"):
 			j.add(Ask, e.Rule+".option", "its options are in a file")
 		case e.Rule == "build.tools" && (strings.ContainsAny(w.Text, ";`") || strings.Contains(w.Text, "&&") || strings.Contains(w.Text, "$(")):
-			j.add(Ask, "shell.code", "what it is given may be run as a command")
+			j.add(Ask, "shell.code", "its input may be run as a command")
 		}
 	}
 	if e.Rule == "build.make" {

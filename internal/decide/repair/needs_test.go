@@ -80,7 +80,7 @@ func TestUnansweredComments(t *testing.T) {
 		t.Errorf("not answered: %+v", s)
 	}
 	if s := play(first...); s.Move != repair.Judge {
-		t.Errorf("nothing was said: %+v", s)
+		t.Errorf("there was no statement: %+v", s)
 	}
 	if s := play(append(heard, nexus.CommentsAnswered{Answers: []nexus.CommentAnswer{{Comment: "c1"}}})...); s.Move != repair.Judge {
 		t.Errorf("answered: %+v", s)

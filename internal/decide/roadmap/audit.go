@@ -311,10 +311,10 @@ func (s *CriterionStatus) findEvidence(c Criterion, k AuditFacts) (row trace.Row
 			}
 		}
 	}
-	s.Why = "no command shows it, no run landed it, and nobody accepted it"
+	s.Why = "no command shows it, no run landed it, and no person accepted it"
 	switch {
 	case c.Accepted != nil:
-		s.Why = fmt.Sprintf("%s accepted it when it said something else", c.Accepted.By)
+		s.Why = fmt.Sprintf("%s accepted an earlier text of it", c.Accepted.By)
 	case under:
 		s.Why = row.Gap
 	}

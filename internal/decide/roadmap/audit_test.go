@@ -80,7 +80,7 @@ func TestHold(t *testing.T) {
 			"notes REQ-1: no run has planned it -> nexus milestone run one (work)", "notes REQ-2: no run has planned it -> nexus milestone run one (work)",
 			"notes AC-1: no run has planned it -> nexus milestone run one (work)", "goal 1: no run has planned it -> nexus milestone run one (work)",
 			"AC-1: its check did not run on abc -> nexus milestone audit one",
-			"AC-2: no command shows it, no run landed it, and nobody accepted it -> nexus milestone accept one AC-2 --reason WHAT-YOU-SAW (work)",
+			"AC-2: no command shows it, no run landed it, and no person accepted it -> nexus milestone accept one AC-2 --reason WHAT-YOU-SAW (work)",
 		}},
 		{"all", accepted, []trace.PastRun{ran(t, "r2", "Say  hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, nil},
 		{"a gap run", road, []trace.PastRun{ran(t, "r2", gap, 4, true, true), ran(t, "r1", notes, 1, true, true)}, green, nil},
@@ -108,7 +108,7 @@ func TestHold(t *testing.T) {
 		}},
 		{"a criterion of a task", strings.Replace(road, "it looks right", "shows Say hello", 1), []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, nil},
 		{"another text was accepted", strings.Replace(accepted, "by Ada:", "by Ada of 000000000000:", 1), []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, []string{
-			"AC-2: Ada accepted it when it said something else -> nexus milestone accept one AC-2 --reason WHAT-YOU-SAW (work)",
+			"AC-2: Ada accepted an earlier text of it -> nexus milestone accept one AC-2 --reason WHAT-YOU-SAW (work)",
 		}},
 		{"no spec", "# R\n## One\n- spec: nots\n", nil, nil, []string{"nots: the spec is not written yet; is it notes? -> nexus spec GOAL --name nots"}},
 		{"empty", "# R\n## One\n", nil, nil, []string{"one: it names no spec, no goal and no criterion, so nothing shows that it is reached -> edit .nexus/roadmap.md"}},

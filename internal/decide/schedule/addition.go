@@ -20,7 +20,7 @@ func add(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, 
 	a := s.Addition(r.Seq)
 	switch {
 	case a == nil:
-		return no("nothing was named to be added")
+		return no("no work to add was given")
 	case !s.Goal.Goal.Mode.Works():
 		return no("the run only makes a plan, asks questions or writes a spec: no task is worked on")
 	case s.Drain != nil, s.IsDelivering(), s.IsDeliveryOnly():
@@ -105,7 +105,7 @@ func resumeAddition(s *state.State, a *state.Addition) []nexus.Fact {
 	case at.Stage == state.Waiting && !tooOften(s, at):
 		return facts(nexus.AdditionSought{Attempt: a.Attempt, Request: a.Seq})
 	default:
-		return facts(nexus.AdditionFailed{Request: a.Seq, Attempt: a.Attempt, Why: "making tasks of it was interrupted too often: " + at.Why})
+		return facts(nexus.AdditionFailed{Request: a.Seq, Attempt: a.Attempt, Why: "planning it was interrupted too often: " + at.Why})
 	}
 }
 

@@ -23,7 +23,7 @@ func withCheckpoint(s *state.State, fs []nexus.Fact) []nexus.Fact {
 			reason, why = nexus.ByFailure, fmt.Sprintf("%s is given up: %s", f.Task, shortenReason(f.Why))
 		case nexus.ResultOffered:
 			if last := latest(s, nexus.ByPublish); last == nil || last.Tip != f.Commit {
-				reason, why = nexus.ByPublish, fmt.Sprintf("what landed up to %.12s is about to be published", f.Commit)
+				reason, why = nexus.ByPublish, fmt.Sprintf("the work up to %.12s is about to be published", f.Commit)
 			}
 		case nexus.TrainDeparted:
 			if what := risky(s, f.Attempt); what != "" {
@@ -185,7 +185,7 @@ func CheckpointNameProblem(s *state.State, name string) string {
 	case digits:
 		return "a checkpoint's name is not a number: that would be the number of an event"
 	case slices.ContainsFunc(s.Checkpoints, func(c *state.Checkpoint) bool { return c.Name == name }):
-		return fmt.Sprintf("there is, or was, a checkpoint %s", name)
+		return fmt.Sprintf("a checkpoint %s exists or existed", name)
 	}
 	return ""
 }

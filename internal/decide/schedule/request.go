@@ -94,7 +94,7 @@ func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fac
 		return yes(nexus.QuestionLeft{ID: q.ID})
 	}
 	if s.StepTask(q) != nil && nexus.ReadStep(r.Text).Unclear {
-		return no("say yes, skip or stop; to tell its agent something, begin with tell:")
+		return no("answer yes, skip or stop; to send its agent a message, begin with tell:")
 	}
 	by := cmp.Or(r.By, "a person")
 	consequences, unfit := judgedLanding(s, q, r)

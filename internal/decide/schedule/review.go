@@ -57,7 +57,7 @@ func askLanding(s *state.State, t *state.Task, a *state.Attempt, id, why string,
 			}
 			text = strings.TrimRight(text, ".") + ". "
 		}
-		text += fmt.Sprintf("Settle each with nexus review %s --resolve ID, or send the change back with no: and what to do", t.ID)
+		text += fmt.Sprintf("Resolve each with nexus review %s --resolve ID, or send the change back with no: and what to do", t.ID)
 	} else {
 		text += fmt.Sprintf("See it with nexus review %s, and answer yes, or no: and what to do", t.ID)
 	}
@@ -156,11 +156,11 @@ func judgedLanding(s *state.State, q *state.Question, r state.Request) (fs []nex
 		return nil, ""
 	case nexus.Agrees(r.Text):
 		if musts := t.BlockingComments(); len(musts) > 0 {
-			return nil, fmt.Sprintf("%s is unresolved: settle it with nexus review %s --resolve %s", musts[0].ID, t.ID, musts[0].ID)
+			return nil, fmt.Sprintf("%s is unresolved: resolve it with nexus review %s --resolve %s", musts[0].ID, t.ID, musts[0].ID)
 		}
 		return nil, ""
 	case nexus.Objection(r.Text) == "":
-		return facts(nexus.TaskParked{Task: t.ID, Why: person(r) + " did not let its change land"}), ""
+		return facts(nexus.TaskParked{Task: t.ID, Why: person(r) + " did not approve its change"}), ""
 	}
 	return nil, ""
 }

@@ -346,15 +346,15 @@ func endRun(s *state.State) []nexus.Fact {
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: paused(s)})
 	}
 	if p := s.Published; p != nil && p.Hook != "" && p.Branch != "" {
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "what landed is on " + p.Branch + ", and no branch was moved: " + p.Why})
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "the landed work is on " + p.Branch + ", and no branch was moved: " + p.Why})
 	} else if p != nil && p.Hook != "" {
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "what landed is kept, and not published: " + p.Why})
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "landed work is kept, and not published: " + p.Why})
 	}
 	c := s.Counts()
 	open := len(s.Tasks) - c[nexus.Landed] - c[nexus.Split]
 	switch {
 	case len(s.Tasks) == 0:
-		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "no task came of what was added" + rejectedAdditions(s)})
+		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "the addition led to no task" + rejectedAdditions(s)})
 	case open == 0 && rejectedAdditions(s) != "" && s.Result != nil && s.Result.Verdict.Passed:
 		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: summary(s, nil)})
 	case open == 0 && s.Result != nil && s.Result.Verdict.Passed && s.Published != nil && s.Published.Branch != "":
@@ -443,7 +443,7 @@ func rejectedAdditions(s *state.State) string {
 	text := ""
 	for _, a := range s.Additions {
 		if a.Why != "" && !a.Back {
-			text += fmt.Sprintf("; nothing came of %q: %s", sanitize.Cut(cmp.Or(a.Item, a.Task.Title), 60), a.Why)
+			text += fmt.Sprintf("; the addition %q led to no task: %s", sanitize.Cut(cmp.Or(a.Item, a.Task.Title), 60), a.Why)
 		}
 	}
 	return text

@@ -36,7 +36,7 @@ func step(s *state.State, now time.Time) []nexus.Fact {
 	case q.Left && q.Anew && !s.Alone:
 		return facts(askStep(s, t, q.ID, now))
 	case q.Left:
-		why := fmt.Sprintf("%s waits for a person to let it begin, see %s; %s", t.ID, q.ID, summary(s, nil))
+		why := fmt.Sprintf("%s waits for your permission to start, see %s; %s", t.ID, q.ID, summary(s, nil))
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: why})
 	}
 	return nil
@@ -58,7 +58,7 @@ func stepOrder(s *state.State, t *state.Task) int {
 // askStep asks whether a task may begin.
 func askStep(s *state.State, t *state.Task, id string, now time.Time) nexus.QuestionAsked {
 	c := s.Counts()
-	text := fmt.Sprintf("may %s begin? %s (%d of %d tasks landed). Answer yes, skip, stop, or what its agent should know",
+	text := fmt.Sprintf("may %s begin? %s (%d of %d tasks landed). Answer yes, skip, stop, or a message for its agent",
 		t.ID, sanitize.Cut(t.Title, mostChange), c[nexus.Landed], len(s.Tasks)-c[nexus.Split])
 	return nexus.QuestionAsked{
 		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.StepTrigger, Mark: state.StepMark(t.ID), Deadline: questionDeadline(s, now),

@@ -31,7 +31,7 @@ func TooLong(statements []Statement) string {
 	if len(statements) <= maxLooked {
 		return ""
 	}
-	return fmt.Sprintf("the goal says %d things, a second look goes through at most %d", len(statements), maxLooked)
+	return fmt.Sprintf("the goal has %d statements, and the coverage check reads at most %d", len(statements), maxLooked)
 }
 
 // CoverFinding is a checker's result for one statement.
@@ -65,7 +65,7 @@ func AssessCoverage(statements []Statement, tasks []nexus.Task, found []CoverFin
 		c.Statements = append(c.Statements, one)
 	}
 	if len(silent) > 0 {
-		c.Why = "the checker said nothing about " + strings.Join(silent, ", ")
+		c.Why = "the checker left out " + strings.Join(silent, ", ")
 		if c.State == nexus.CoverFull {
 			c.State = nexus.CoverUnsure
 		}

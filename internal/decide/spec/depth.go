@@ -22,7 +22,7 @@ func Assess(goal string, files int) (Depth, []string) {
 	about := "the goal is about " + strings.Join(hard, ", ")
 	var deep []string
 	if said >= manyStatements {
-		deep = append(deep, fmt.Sprintf("the goal says %d things", said))
+		deep = append(deep, fmt.Sprintf("the goal has %d statements", said))
 	}
 	if words >= manyWords {
 		deep = append(deep, fmt.Sprintf("the goal has %d words", words))

@@ -59,7 +59,7 @@ func (b *Alerts) clearReason(r RaisedAlert, l nexus.Limits, now time.Time) strin
 		case w == nil:
 			return "it is over"
 		case !w.told:
-			return "it is heard of again"
+			return "it responds again"
 		}
 	case nexus.AlertTokens:
 		return b.tokenClearReason(r.Of, l)

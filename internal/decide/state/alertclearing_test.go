@@ -78,7 +78,7 @@ func TestCalm(t *testing.T) {
 		}},
 		"stuck until it is heard of": {"@0s attempt.started attempt=T1.1 task=T1 tier=fast\n@310s turn.taken session=T1.1/coder.1 turn=1", 400, []string{
 			"5m0s raised stuck, T1.1: it has been silent for 5m0s",
-			"5m10s cleared stuck, T1.1: it is heard of again",
+			"5m10s cleared stuck, T1.1: it responds again",
 		}},
 		"stuck until it is over": {"@0s attempt.started attempt=T1.1 task=T1 tier=fast\n@310s attempt.lost attempt=T1.1 why=x", 400, []string{
 			"5m0s raised stuck, T1.1: it has been silent for 5m0s",

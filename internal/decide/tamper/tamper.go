@@ -131,7 +131,7 @@ func (l *inspection) file(f File) {
 	if (script(f.Path) || config(f.Path) || stack.ServesTests(f.Path)) && path.Base(f.Path) != "package.json" {
 		for _, a := range d.added {
 			if (l.swallows.MatchString(a.text) || makefile(f.Path) && l.dash.MatchString(a.text)) && !comment(a.text) && !aside(f, a) {
-				l.add(f, a.number, nexus.Major, Swallowed, "a failure is swallowed: %s", short(a.text))
+				l.add(f, a.number, nexus.Major, Swallowed, "a failure is ignored: %s", short(a.text))
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func (l *inspection) file(f File) {
 	}
 	for _, a := range d.added {
 		if l.suppresses.MatchString(a.text) {
-			l.add(f, a.number, nexus.Minor, Suppressed, "a checker is told to ignore something: %s", short(a.text))
+			l.add(f, a.number, nexus.Minor, Suppressed, "a checker is set to ignore something: %s", short(a.text))
 		}
 	}
 }
@@ -219,10 +219,10 @@ func (l *inspection) findSilenced(f File, d diff, lang language, now string) {
 			l.add(f, a.number, nexus.Major, Loosened, "an existing test is expected to fail: %s", short(a.text))
 		}
 		if l.forgives.MatchString(a.text) {
-			l.add(f, a.number, nexus.Major, Swallowed, "what fails is caught: %s", short(a.text))
+			l.add(f, a.number, nexus.Major, Swallowed, "a failure is caught: %s", short(a.text))
 		}
 		if l.leaves.MatchString(a.text) && l.cutsOff(now, a.number) {
-			l.add(f, a.number, nexus.Major, Loosened, "what follows is never reached: %s", short(a.text))
+			l.add(f, a.number, nexus.Major, Loosened, "the following code is never reached: %s", short(a.text))
 		}
 	}
 }

@@ -91,7 +91,7 @@ func TraceGoal(goal string, s *state.State, criteria []accept.Row) Trace {
 	}
 	all := spec.Statements(goal)
 	if len(all) == 0 {
-		t.Why = "the goal says nothing that could be followed"
+		t.Why = "the goal has no statement that could be traced"
 	}
 	for _, one := range all {
 		row := Row{Statement: one, Stage: Captured, Asks: true, Priority: now[one.ID].Priority}

@@ -66,7 +66,7 @@ func UpdateMessage(g state.Guidance) (text, why string) {
 		return g.Text, nexus.LandedWhy
 	}
 	if g.Cut {
-		return "A person interrupted what you were doing, and says:\n\n" + g.Text, "interrupt"
+		return "A person interrupted you, with this message:\n\n" + g.Text, "interrupt"
 	}
 	return "Guidance from a person:\n\n" + g.Text, "guidance"
 }

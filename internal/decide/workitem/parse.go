@@ -213,7 +213,7 @@ func (i Item) body(lines []string, at int) (Item, *fault) {
 	case mark != "#" || !ok || rest == "":
 		return i, &fault{at + 1, fmt.Sprintf("%q is not a title", short(title)), "Begin the text with a line: # and the title."}
 	case len(rest) > maxTitle:
-		return i, &fault{at + 1, fmt.Sprintf("the title has more than %d bytes", maxTitle), "Shorten it, and say the rest below it."}
+		return i, &fault{at + 1, fmt.Sprintf("the title has more than %d bytes", maxTitle), "Shorten it, and write the rest below it."}
 	}
 	i.Title = rest
 	i.Text = strings.TrimRight(strings.Trim(strings.Join(lines[at+1:], "\n"), "\n"), " \t\n")

@@ -168,7 +168,7 @@ func (d *Inbox) request(ctx context.Context, run nexus.RunID, wish nexus.Request
 		defer d.mu.Unlock()
 		delete(d.settled, e.Seq)
 	}()
-	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, errors.New("nobody answered"))
+	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, errors.New("there was no answer in time"))
 	defer cancel()
 	for {
 		d.mu.Lock()

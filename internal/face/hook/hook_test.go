@@ -151,7 +151,7 @@ func TestAReporterThatBreaksDown(t *testing.T) {
 		t.Error(diff)
 	}
 	want = []string{
-		"plugin p at task.failed: ended: it ended before it answered, with exit code 3; it is left out until Nexus starts again, and is then told the rest",
+		"plugin p at task.failed: ended: it ended before it answered, with exit code 3; it is left out until Nexus starts again, and then receives the rest",
 		"plugin p at budget.threshold: failed: not now",
 	}
 	if diff := cmp.Diff(want, said); diff != "" {

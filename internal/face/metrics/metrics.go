@@ -58,7 +58,7 @@ func Text(o Of) string {
 // past returns the metrics over all runs.
 func past(all []history.Run) []family {
 	f := history.Summarize(all)
-	runs := family{name: "nexus_runs", kind: "gauge", help: "Runs by status, those that are over too."}
+	runs := family{name: "nexus_runs", kind: "gauge", help: "Runs by status, including those that have ended."}
 	count := map[string]int{}
 	for _, r := range all {
 		count[string(r.Status)]++
@@ -98,14 +98,14 @@ func past(all []history.Run) []family {
 // going returns the metrics of each unfinished run.
 func going(all []view.RepositoryRun) []family {
 	waiting := family{name: "nexus_waiting_for_people", kind: "gauge", help: "Questions and tasks that wait for a person."}
-	held := family{name: "nexus_run_conducted", kind: "gauge", help: "1 while a process conducts the run, 0 while none does."}
+	held := family{name: "nexus_run_conducted", kind: "gauge", help: "1 if the run is in progress, 0 if not."}
 	seconds := family{name: "nexus_run_seconds", kind: "gauge", help: "Time since the run was accepted."}
 	spent := family{name: "nexus_run_spent_usd", kind: "gauge", help: "Money that the run cost so far, in dollars."}
 	limit := family{name: "nexus_run_limit_usd", kind: "gauge", help: "Money that the run may cost, in dollars."}
-	reserved := family{name: "nexus_run_reserved_usd", kind: "gauge", help: "Money reserved for calls that are under way, in dollars."}
+	reserved := family{name: "nexus_run_reserved_usd", kind: "gauge", help: "Money reserved for calls in progress, in dollars."}
 	tokens := family{name: "nexus_run_tokens", kind: "gauge", help: "Tokens of the run so far."}
 	tasks := family{name: "nexus_run_tasks", kind: "gauge", help: "Tasks of the run by status."}
-	alerts := family{name: "nexus_run_alerts", kind: "gauge", help: "Alerts of the run that hold."}
+	alerts := family{name: "nexus_run_alerts", kind: "gauge", help: "Active alerts of the run."}
 	for _, r := range all {
 		at := []string{"repository", filepath.Base(r.Repository), "run", string(r.ID)}
 		with := func(more ...string) []string { return slices.Concat(at, more) }

@@ -224,7 +224,7 @@ func (s *sender) post(ctx context.Context, body []byte) (status int, after time.
 		return 0, 0, err
 	}
 	if len(s.Headers) > 0 && !webhookpost.IsSecure(r.URL) {
-		const why = "the collector at %s would get its headers without encryption, where others on the way can read them: use https"
+		const why = "the headers for the collector at %s would be sent without encryption, so others could read them: use https"
 		return 0, 0, fmt.Errorf(why, s.place())
 	}
 	r.Header.Set("Content-Type", "application/json")

@@ -91,7 +91,7 @@ func (m *Model) runBinding(name string) tea.Cmd {
 		}
 		return m.runInTerminal("attach", string(m.o.Run))
 	case "add":
-		m.dialog = dialog{kind: inputDialog, title: "what the task is", must: true, then: func(text string) tea.Cmd {
+		m.dialog = dialog{kind: inputDialog, title: "title of the task", must: true, then: func(text string) tea.Cmd {
 			return m.runCommandLine("add", []string{"add", "--run", string(m.o.Run), "--", text})
 		}}
 	case "approve", "reject", "answer", "tell", "interrupt", "pause", "pause-run", "skip", "retry", "retry-tell", "stop", "land", "undo":
@@ -287,7 +287,7 @@ func (m *Model) runActionByName(name string) tea.Cmd {
 	if a != nil {
 		return m.startAction(*a)
 	}
-	nothing := "nothing here accepts it"
+	nothing := "no item here accepts it"
 	if _, ok := m.selected(); !ok && projection.CountWaiting(m.snap.Inbox) > 0 {
 		nothing = "nothing is selected; " + m.keyOf("inbox") + " shows what needs you"
 	}

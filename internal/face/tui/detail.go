@@ -121,9 +121,9 @@ func (m *Model) runLines(width int) []string {
 func (m *Model) advice() string {
 	switch {
 	case m.snap.Interrupted:
-		return "Nobody works on it now. Nothing is lost: " + m.keyOf("pause-run") + " continues it in the background."
+		return "The run is not in progress. Nothing is lost: " + m.keyOf("pause-run") + " continues it in the background."
 	case m.snap.Run.Status.Ended():
-		return "It is over. " + m.keyOf("land") + " lands it on your branch, if it has one and that does not have it yet."
+		return "It is over. " + m.keyOf("land") + " lands it on your branch, if it is not there yet."
 	}
 	return ""
 }

@@ -227,7 +227,7 @@ func (m *Model) help() []string {
 		lines = append(lines, "  "+m.b.Bold(m.b.cell(m.keyOf(b.name), 8))+" "+b.help)
 	}
 	lines = append(lines,
-		"  "+m.b.Bold(m.b.cell(m.keyOf("diff"), 8))+" only what changed since your last review, or all of it",
+		"  "+m.b.Bold(m.b.cell(m.keyOf("diff"), 8))+" only the changes since your last review, or all of it",
 		"  "+m.b.Bold(m.b.cell(m.keyOf("open"), 8))+" fold a file, edit a draft, or reply to a comment",
 		"  "+m.b.Bold(m.b.cell(m.keyOf("reject"), 8))+" discard a draft")
 	return append(append(lines, m.typedHelp()...), "",

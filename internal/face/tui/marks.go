@@ -71,7 +71,7 @@ func (m *Model) actAll(name string) tea.Cmd {
 	for _, r := range m.markedRows() {
 		a, why := actionOf(m.actionsOf(r), name)
 		if a == nil {
-			refused = fmt.Sprintf("%s: %s", nameOf(r), firstOf(why, "nothing there accepts it"))
+			refused = fmt.Sprintf("%s: %s", nameOf(r), firstOf(why, "no item there accepts it"))
 			continue
 		}
 		all, names = append(all, *a), append(names, nameOf(r))

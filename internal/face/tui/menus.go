@@ -89,7 +89,7 @@ func (m *Model) verbs() dialog {
 		return nil
 	}})
 	d.choices = append(d.choices, m.points(run)...)
-	d.choices = append(d.choices, choice{label: "Sign off what only a person can judge: nexus verify", then: func() tea.Cmd {
+	d.choices = append(d.choices, choice{label: "Sign off criteria that only a person can judge: nexus verify", then: func() tea.Cmd {
 		return m.runInTerminal("verify", run)
 	}})
 	return d

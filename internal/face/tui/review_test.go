@@ -118,7 +118,7 @@ func TestReviewFolds(t *testing.T) {
 	p.keys("nn<enter>")
 	has("+ package units", true)
 	p.keys("<enter>d")
-	has("only what changed since your review of commit fedcba98", true)
+	has("only the changes since your review of commit fedcba98", true)
 	has("age.go", false)
 	p.keys("d")
 	has("age.go", true)

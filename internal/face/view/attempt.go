@@ -105,7 +105,7 @@ func describeGate(f nexus.GateJudged) (about, text string) {
 		return about, text + " (cached)"
 	}
 	if f.WarmUp > 0 {
-		return about, fmt.Sprintf("%s (%s, after %s of warm-up)", text, Duration(e.Duration), Duration(f.WarmUp))
+		return about, fmt.Sprintf("%s (%s, after compiling for %s)", text, Duration(e.Duration), Duration(f.WarmUp))
 	}
 	return about, fmt.Sprintf("%s (%s)", text, Duration(e.Duration))
 }

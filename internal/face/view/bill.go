@@ -145,7 +145,7 @@ func DrawBill(s Style, c Bill, ways ...budget.Breakdown) string {
 	}
 	notes := []string{"limit " + c.Money.Limit.String()}
 	if c.Money.Reserved > 0 {
-		notes = append(notes, c.Money.Reserved.String()+" reserved for calls under way")
+		notes = append(notes, c.Money.Reserved.String()+" reserved for calls in progress")
 	}
 	notes = append(notes, c.CacheNotes()...)
 	if c.Wasted > 0 {

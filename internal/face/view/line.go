@@ -505,7 +505,7 @@ func describePassed(evidence []nexus.Evidence) string {
 		case !e.Passed():
 			open = append(open, fmt.Sprintf("%s, which is %s", e.Gate, e.State))
 		case len(e.Old) > 0:
-			open = append(open, fmt.Sprintf("%s, which finds what it found before the work: %s", e.Gate, joinFirst(e.Old)))
+			open = append(open, fmt.Sprintf("%s, with the same findings as before the work: %s", e.Gate, joinFirst(e.Old)))
 		case len(e.Flaky) > 0:
 			open = append(open, e.Gate+", which has flaky tests")
 		}
@@ -527,7 +527,7 @@ func describeRequest(f nexus.Fact) string {
 		return WithReason(text+" requested"+byText(r.By), r.Text)
 	case nexus.RequestSettled:
 		if f.Granted {
-			return WithReason(fmt.Sprintf("request %d granted", f.Seq), f.Why)
+			return WithReason(fmt.Sprintf("request %d accepted", f.Seq), f.Why)
 		}
 		return WithReason(fmt.Sprintf("request %d refused", f.Seq), f.Why)
 	case nexus.QuestionAsked:
@@ -537,7 +537,7 @@ func describeRequest(f nexus.Fact) string {
 		}
 		return text + f.Deadline.Local().Format("; deadline 15:04:05")
 	case nexus.QuestionLeft:
-		return fmt.Sprintf("%s stays open: nobody has answered", f.ID)
+		return fmt.Sprintf("%s stays open: there was no answer", f.ID)
 	case nexus.QuestionAnswered:
 		return WithReason(fmt.Sprintf("%s answered%s: %s", f.ID, byText(f.By), f.Text), f.Why)
 	default:

@@ -16,7 +16,7 @@ func describeLoop(f nexus.Fact) (about, text string) {
 	case nexus.CycleLooked:
 		return cycle(f.Cycle), fmt.Sprintf("%s to do, %d left out, at %.9s", Count(len(f.Wanted)+f.More, "thing"), len(f.Left), f.Tip)
 	case nexus.CycleFailed:
-		return cycle(f.Cycle), "could not look: " + f.Why
+		return cycle(f.Cycle), "the search failed: " + f.Why
 	case nexus.LoopRested:
 		if f.Until.IsZero() {
 			return "", "waiting: " + f.Why
@@ -33,7 +33,7 @@ func cycle(n int) string { return fmt.Sprintf("cycle %d", n) }
 func describeItem(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.ItemTaken:
-		return string(f.Item), fmt.Sprintf("taken up: %s (%s), for at most %s", f.Wanted.Title, f.Wanted.Finding, f.Reserved)
+		return string(f.Item), fmt.Sprintf("started: %s (%s), for at most %s", f.Wanted.Title, f.Wanted.Finding, f.Reserved)
 	case nexus.ItemWorked:
 		if f.Commit == "" {
 			return string(f.Item), WithReason(fmt.Sprintf("nothing to land, for %s", f.Spent), f.Why)

@@ -80,7 +80,7 @@ func DrawLoop(s Style, v Loop) string {
 		fmt.Fprintf(&b, "  waiting%s: %s\n", until, Clean(v.Rest))
 	}
 	for _, n := range v.Notes {
-		fmt.Fprintf(&b, "  %s\n", s.Warn("could not look: "+Clean(n)))
+		fmt.Fprintf(&b, "  %s\n", s.Warn("the search failed: "+Clean(n)))
 	}
 	items := v.Items[max(0, len(v.Items)-mostShown):]
 	if len(items) > 0 {
@@ -92,7 +92,7 @@ func DrawLoop(s Style, v Loop) string {
 		b.WriteString(Table(s, []string{"result", "run", "cost", "what", ""}, rows))
 	}
 	if v.Waiting > 0 {
-		fmt.Fprintf(&b, "\n%s for a person (at most %d): merge its branch, or delete it to say no\n", resultsWait(v.Waiting), v.MostOf)
+		fmt.Fprintf(&b, "\n%s for a person (at most %d): merge its branch, or delete it to reject the work\n", resultsWait(v.Waiting), v.MostOf)
 	}
 	for _, p := range v.Pulls {
 		switch {

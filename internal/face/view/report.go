@@ -179,7 +179,7 @@ func decisionSection(s Style, r Run) string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return "\n" + s.Bold("decided on the way") + "\n" + b.String()
+	return "\n" + s.Bold("decisions during the run") + "\n" + b.String()
 }
 
 func (s Style) landedSummary(c Counts) string {
@@ -266,7 +266,7 @@ func nextCommands(s Style, r Run) string {
 			continue
 		}
 		if t.Status == nexus.Parked || t.Status == nexus.Failed {
-			add("nexus show "+string(t.ID), "see what was tried and why it stopped")
+			add("nexus show "+string(t.ID), "see the attempts and the reason")
 			again := "retry it"
 			if slices.ContainsFunc(r.Causes, func(c causes.Cause) bool { return c.Task == t.ID || c.Task == "" }) {
 				again = "then retry it"
@@ -280,7 +280,7 @@ func nextCommands(s Style, r Run) string {
 	case r.Held != nil:
 		add("nexus status", "see the progress")
 	case r.Mode == nexus.Draft && r.Status == nexus.StatusDone && r.Counts.Total > 0:
-		add(fmt.Sprintf("nexus plan --run %s --markdown >plan.md && nexus run --plan plan.md", r.ID), "carry the plan out; edit it before if you like")
+		add(fmt.Sprintf("nexus plan --run %s --markdown >plan.md && nexus run --plan plan.md", r.ID), "run the plan; edit it first if you like")
 	case !r.Mode.Works() && r.Status == nexus.StatusDone:
 	case !r.Status.Ended() || open && r.Status != nexus.StatusLimit:
 		add("nexus resume", "continue where it stopped")
@@ -289,11 +289,11 @@ func nextCommands(s Style, r Run) string {
 		add(raiseLimitCommand(r.OverCap), "continue with a higher limit")
 	}
 	if r.Branch != "" && r.Moved == "" {
-		add("git log --oneline "+ShortHash(r.Base)+".."+r.Branch, "see what landed")
+		add("git log --oneline "+ShortHash(r.Base)+".."+r.Branch, "see the landed commits")
 		add("nexus land", "bring the result into your branch")
 	}
 	if len(rows) == 0 {
-		add("nexus cost", "see where the money went")
+		add("nexus cost", "see the costs")
 	}
 	if !s.Plain && s.Width > 0 && slices.ContainsFunc(rows, func(row []string) bool { return columnWidths(rows)[0]+2+len(row[1]) > s.Width }) {
 		text := ""
@@ -309,7 +309,7 @@ func nextCommands(s Style, r Run) string {
 func answerCommand(r Run, q Ask) (command, why string) {
 	switch {
 	case q.Trigger == nexus.StepTrigger && r.Status.Ended():
-		return fmt.Sprintf("nexus answer %s yes && nexus resume", q.ID), "let it start; or answer skip, stop, or what its agent should know"
+		return fmt.Sprintf("nexus answer %s yes && nexus resume", q.ID), "let it start; or answer skip, stop, or a message for its agent"
 	case len(q.Choices) == 0:
 		return fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer the question"
 	case r.Status.Ended() && needsResume(q):

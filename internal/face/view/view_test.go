@@ -209,7 +209,7 @@ func TestDescribes(t *testing.T) {
 // it took, and nothing where it is not known.
 func TestDescribesAWarmUp(t *testing.T) {
 	f := nexus.GateJudged{Base: true, Evidence: nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t", Duration: 1234 * time.Millisecond}}
-	for warm, want := range map[time.Duration]string{0: "build: pass (1.2s)", 42 * time.Second: "build: pass (1.2s, after 42s of warm-up)"} {
+	for warm, want := range map[time.Duration]string{0: "build: pass (1.2s)", 42 * time.Second: "build: pass (1.2s, after compiling for 42s)"} {
 		f.WarmUp = warm
 		if about, text := Describe(f); about != "base" || text != want {
 			t.Errorf("%s: %s, want %s", about, text, want)

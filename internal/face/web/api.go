@@ -74,7 +74,7 @@ func (s *Server) answer(r *http.Request, a answer) (string, error) {
 			const what = "to retry or skip a task needs the role %s, and %s has the role %s"
 			return "", &nexus.Error{
 				Code: access.CodeRole, Message: fmt.Sprintf(what, access.Steer, by.Name, by.Role),
-				Hint: "Ask whoever runs the server for another token (nexus serve token add).",
+				Hint: "Ask the person who runs the server for another token (nexus serve token add).",
 			}
 		}
 	}

@@ -147,7 +147,7 @@ func (s *Server) guard(route access.Route) http.Handler {
 			access.Refuse(w, r, http.StatusForbidden, access.Trouble{
 				Code:    access.CodeRole,
 				Message: fmt.Sprintf("this needs the role %s, and %s has the role %s", route.Role, c.person.Name, c.person.Role),
-				Hint:    "Ask whoever runs the server for another token (nexus serve token add).",
+				Hint:    "Ask the person who runs the server for another token (nexus serve token add).",
 			})
 			return
 		}

@@ -139,7 +139,7 @@ func (s *sim) interrupt() {
 // resume. It reports whether there is one.
 func (s *sim) poke() bool {
 	if s.core == nil {
-		s.wrong("no process works on the run any more")
+		s.wrong("the run is no longer in progress")
 		return false
 	}
 	st := s.core.State

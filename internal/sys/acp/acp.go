@@ -108,7 +108,7 @@ func faulty(f nexus.Fault, format string, args ...any) error {
 }
 
 // errNotRecorded is returned if the agent's actions could not be recorded.
-var errNotRecorded = errors.New("what the agent does could not be recorded")
+var errNotRecorded = errors.New("the agent's actions could not be recorded")
 
 // Prompt sends a prompt to the agent, and starts the agent if it is not running. It returns an
 // error if the agent could not be run, if Heard failed, or, once ctx has ended, the cause of that.

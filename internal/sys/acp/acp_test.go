@@ -176,7 +176,7 @@ say Done.
 		"said c1.1=Edit", "answered c1.1 written",
 		"said c1.2=Edit", "answered c1.2 written",
 		"said c1.3=Bash", "answered c1.3 one\ntwo",
-		"said read: one\ntwonot read question-2=AskUserQuestion", "answered question-2 not answered: nobody answers here failed",
+		"said read: one\ntwonot read question-2=AskUserQuestion", "answered question-2 not answered: no person answers here failed",
 		"said Done.",
 	}
 	if d := cmp.Diff(want, b.events); d != "" {

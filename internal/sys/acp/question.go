@@ -54,7 +54,7 @@ func (t *turn) question(ctx context.Context, params json.RawMessage) (any, error
 // is no answer.
 func (t *turn) ask(ctx context.Context, r elicit.Request) (elicit.Reply, error) {
 	if t.Ask == nil {
-		return elicit.Reply{}, errors.New("nobody answers here")
+		return elicit.Reply{}, errors.New("no person answers here")
 	}
 	q := agentcli.Question{Text: r.Text(), Fallback: elicit.Decline, Personal: r.Personal()}
 	for range maxUnfit {

@@ -90,7 +90,7 @@ func (t *turn) permit(ctx context.Context, c stream.Call) (refused string) {
 	t.denied++
 	t.refusd = why
 	if t.inarow++; t.inarow > maxRefused {
-		t.stop = faulty(nexus.FaultAsking, "it asked %d times for what it may not do: %s", t.inarow, why)
+		t.stop = faulty(nexus.FaultAsking, "it asked %d times for actions that are not allowed: %s", t.inarow, why)
 	}
 	return why
 }

@@ -66,7 +66,7 @@ const (
 
 var (
 	errSilent = errors.New("the agent printed nothing for too long")
-	errHeard  = errors.New("what the agent does could not be recorded")
+	errHeard  = errors.New("the agent's actions could not be recorded")
 )
 
 // Prompt runs the program for one prompt. It returns an error if the program could not be run, if

@@ -34,7 +34,7 @@ func (s *talk) question(ctx context.Context, c stream.Call) (input json.RawMessa
 	case unread != nil:
 		return nil, fmt.Sprintf("%v: %s", unread, goOn), nil
 	case s.Ask == nil:
-		return nil, "nobody answers here: " + goOn, nil
+		return nil, "no person answers here: " + goOn, nil
 	}
 	q := Question{Text: all.text(), Fallback: declined}
 	for range maxUnfit {
@@ -46,7 +46,7 @@ func (s *talk) question(ctx context.Context, c stream.Call) (input json.RawMessa
 			return nil, fmt.Sprintf("not answered (%v): %s", err, goOn), nil
 		}
 		if isDeclined(answer) {
-			return nil, "nobody answers this: " + goOn, nil
+			return nil, "no person answers this: " + goOn, nil
 		}
 		input, unfit := all.answer(answer)
 		if unfit == nil {

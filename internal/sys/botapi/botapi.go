@@ -71,7 +71,7 @@ type envelope struct {
 func Result(status int, body []byte) (json.RawMessage, error) {
 	var e envelope
 	if err := json.Unmarshal(body, &e); err != nil {
-		return nil, &Error{Code: max(status, 500), Text: "what the server said cannot be read"}
+		return nil, &Error{Code: max(status, 500), Text: "the server's answer cannot be read"}
 	}
 	if !e.OK {
 		if e.Code == 0 {
@@ -111,7 +111,7 @@ func (c *Client) Call(ctx context.Context, method string, params, dest any) erro
 	result, err := Result(resp.StatusCode, data)
 	if err == nil && dest != nil {
 		if json.Unmarshal(result, dest) != nil {
-			err = &Error{Code: 500, Text: "what the server said cannot be read"}
+			err = &Error{Code: 500, Text: "the server's answer cannot be read"}
 		}
 	}
 	if err != nil {

@@ -17,13 +17,13 @@ type Bounds struct {
 
 func boundKeys() []Key {
 	const why = "it decides how much of your machine is used"
-	const each = " of a command, a gate, or an agent program with all that it starts; whatever uses more is killed, and the result says so"
+	const each = " of a command, a gate, or an agent program with all that it starts; a process that uses more is killed, and the result says so"
 	return []Key{
 		singleKey("limits.memory", kind.Size(), "memory"+each+"; 0: three quarters of the machine's",
 			func(c *Config) *int64 { return &c.Bounds.Memory }).trusted(why),
 		singleKey("limits.cpu", kind.Span(), "processor time"+each+"; 0s: no cap",
 			func(c *Config) *time.Duration { return &c.Bounds.CPU }).trusted(why),
-		singleKey("limits.disk", kind.Size(), "bytes that may be added to the disk by a command, a gate, or an agent program; whatever writes more is killed, and the result says so; 0: 8G",
+		singleKey("limits.disk", kind.Size(), "bytes that may be added to the disk by a command, a gate, or an agent program; a process that writes more is killed, and the result says so; 0: 8G",
 			func(c *Config) *int64 { return &c.Bounds.Disk }).trusted(why),
 		singleKey("limits.processes", kind.Whole(0, 1_000_000), "processes and threads"+each+"; 0: 512 and 128 for each processor",
 			func(c *Config) *int { return &c.Bounds.Processes }).trusted(why),

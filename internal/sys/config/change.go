@@ -112,7 +112,7 @@ func ConsentReason(s Sources, path []string, written string) string {
 		return k.Trusted
 	}
 	if slices.Contains(hostedSections(), path[0]) {
-		return "what it names runs on your machine or reaches out of the sandbox, and nobody is asked again"
+		return "the command that it names runs on your machine or outside the sandbox, without asking again"
 	}
 	if was, isList := l.merged.Get(strings.Join(path, delim)).([]string); isList && k.adds {
 		now, _ := x.([]string)
@@ -144,7 +144,7 @@ func ConsentReason(s Sources, path []string, written string) string {
 func (k Key) riskReason(name string) string {
 	switch {
 	case name == "sandbox":
-		return "commands of agents run with a weaker wall around them, or none"
+		return "commands of agents run in a weaker sandbox, or none"
 	case name == "approval" || name == "review.people":
 		return "fewer decisions wait for a person"
 	case k.least:

@@ -54,7 +54,7 @@ func channelKeys() []Key {
 	return []Key{
 		singleKey("channels.order", kind.List(FileChannel, WebChannel, WebhookChannel, TelegramChannel), "channels that receive questions for a person, besides the terminal, in this order; see docs/answer-and-share.md", func(c *Config) *[]string { return &c.Channels.Order }).trusted(who),
 		singleKey("channels.wait", kind.Span(), "how long to wait for an answer before the next channel is asked too", func(c *Config) *time.Duration { return &c.Channels.Wait }).trusted(who),
-		singleKey("channels.auto.answers", kind.List("ambiguity"), "kinds of question that a model of tier fast may answer if nobody does: it must be 70 % sure, and each answer costs at most one cent; it never allows a command and never publishes", func(c *Config) *[]string { return &c.Channels.Auto }).trusted(who),
+		singleKey("channels.auto.answers", kind.List("ambiguity"), "kinds of question that a model of tier fast may answer if no person does: it must be 70 % sure, and each answer costs at most one cent; it never allows a command and never publishes", func(c *Config) *[]string { return &c.Channels.Auto }).trusted(who),
 		singleKey("channels.auto.after", kind.Span(), "how long people have to answer before the model does", func(c *Config) *time.Duration { return &c.Channels.AutoAfter }).trusted(who),
 		singleKey("channels.auto.money", kind.Dollars(), "limit in dollars for all its answers in a run", func(c *Config) *nexus.Money { return &c.Channels.AutoMoney }).trusted(who),
 		text("file.dir", kind.Text(), "directory of the channel file; default: in the state directory of the repository", func(s *Channels) *string { return &s.Dir }),

@@ -112,7 +112,7 @@ func limitKeys() []Key {
 			func(c *Config) *int64 { return &c.Limits.Alerts.Disk }).trusted(told),
 		singleKey("alerts.lasting", kind.Span(), "how long memory or disk must be past its bound before people are alerted, and back within before the alert is cleared",
 			func(c *Config) *time.Duration { return &c.Limits.Alerts.Lasting }).trusted(told),
-		singleKey("alerts.denied", kind.Words("tell", "pause", "stop"), "what an alert about refused calls does besides notifying: pause pauses the run until nexus resume if somebody is there, and otherwise stops it; stop ends it with code 5",
+		singleKey("alerts.denied", kind.Words("tell", "pause", "stop"), "action of an alert about refused calls besides notifying: pause pauses the run until nexus resume if somebody is there, and otherwise stops it; stop ends it with code 5",
 			func(c *Config) *nexus.Reaction { return &c.Limits.Alerts.Denied }).trusted(told),
 		singleKey("budget.run", kind.Dollars(), "dollars that a run may spend; "+lower, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).lowered(),
 		singleKey("budget.task", kind.Dollars(), "dollars that one task may spend; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).lowered(),
@@ -158,7 +158,7 @@ func routingKeys() []Key {
 			func(c *Config) *map[nexus.TaskKind]nexus.Tier { return &c.Routing.Kinds })
 	}
 	return []Key{
-		singleKey("routing.order", kind.List("manual", "adaptive", "model", "keyword"), "what sets a task's complexity; the first that answers wins: the plan (manual), "+
+		singleKey("routing.order", kind.List("manual", "adaptive", "model", "keyword"), "sources of a task's complexity; the first that answers wins: the plan (manual), "+
 			"earlier runs, from ten attempts on (adaptive), a model asked once for all tasks (model), keywords in its text (keyword)",
 			func(c *Config) *[]string { return &c.Routing.Order }),
 		complexity(nexus.Simple), complexity(nexus.Medium), complexity(nexus.Complex), complexity(nexus.Expert),
@@ -275,9 +275,9 @@ func runKeys() []Key {
 			func(c *Config) *string { return &c.Watch }).trusted("it decides what your terminal shows"),
 		mapKey("keys.*", kind.Text(), "key for an action of the terminal interface, such as approve, skip or palette (docs/run-and-watch.md lists them); none: no key",
 			func(c *Config) *map[string]string { return &c.Keys }).trusted("it decides what your keys do"),
-		singleKey("preset", kind.Words(Presets()...), "defaults for what you did not set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
+		singleKey("preset", kind.Words(Presets()...), "defaults for settings that you did not set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
 			trusted("it decides what is spent and what happens without you"),
-		singleKey("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
+		singleKey("approval", kind.Words(levels...), "actions that wait for a person: none; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
 		singleKey("review.people", kind.Words(peopleLevels()...), "changes that need a person's review before they land: none; those with a risky file; all. The project's file may require more, not less",
 			func(c *Config) *nexus.ReviewPeople { return &c.Limits.Review.People }),
@@ -289,13 +289,13 @@ func runKeys() []Key {
 		singleKey("precheck.skip", kind.List(checks()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).trusted(guards),
 		singleKey("precheck.dirty", kind.Words("allow", "notice", "refuse"), "how to treat uncommitted changes in the checkout, which runs do not see: they start from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).trusted(guards),
 		singleKey("sandbox", kind.Words("auto", "native", "bwrap", "landlock", "off"), "sandbox for agents and gates; the project's file may not turn it off", func(c *Config) *string { return &c.Sandbox }),
-		singleKey("context.map", kind.Whole(0, 100_000), "size in tokens of the code map for planner, coders, testers and scouts, at most a 16th of the model's context; 0: no map", func(c *Config) *int { return &c.MapTokens }),
+		singleKey("context.map", kind.Whole(0, 100_000), "size in tokens of the code map for planner, coders, testers and subagents, at most a 16th of the model's context; 0: no map", func(c *Config) *int { return &c.MapTokens }),
 		singleKey("context.history", kind.Whole(0, 50_000), "how many recent commits Nexus reads to show coders and testers which files changed together with a task's files, and which commits changed them; 0: none", func(c *Config) *int { return &c.History }),
 		singleKey("context.docs", kind.Whole(0, 100_000), "maximum size in tokens of the sections from .nexus/docs that planner, coders and testers get at the start of a session; 0: none", func(c *Config) *int { return &c.Docs }),
 		singleKey("land", kind.Boolean(), "move the target branch to the result at the end of a run; if the branch moved meanwhile, merge and check again", func(c *Config) *bool { return &c.Land }).
 			trusted("you decide when your branch moves"),
 		singleKey("git.notes", kind.Boolean(), "record the results of gates and reviewers for each published commit as git notes in refs/notes/nexus; Nexus does not push them", func(c *Config) *bool { return &c.Notes }),
-		singleKey("git.prefix", kind.Text(), "what the names of the branches begin with that hold the results of runs: PREFIX/RUN. No branch may be called PREFIX itself", func(c *Config) *string { return &c.Prefix }),
+		singleKey("git.prefix", kind.Text(), "prefix of the branches with the results of runs: PREFIX/RUN. No branch may be called PREFIX itself", func(c *Config) *string { return &c.Prefix }),
 		singleKey("git.protected", kind.Texts(), "patterns of branches that no run moves, such as `release/*`", func(c *Config) *[]string { return &c.Protected }).
 			trusted("you decide when your branch moves"),
 		singleKey("target", kind.Text(), "target branch of runs; the default is the branch that is checked out", func(c *Config) *string { return &c.Target }),

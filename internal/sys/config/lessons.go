@@ -33,7 +33,7 @@ func lessonKeys() []Key {
 		return singleKey("lessons."+name, kind.Words("on", "off"), says, at)
 	}
 	return []Key{
-		singleKey("lessons.enabled", kind.Boolean(), "let new runs learn from earlier ones; nexus lessons lists what they learn",
+		singleKey("lessons.enabled", kind.Boolean(), "let new runs learn from earlier ones; nexus lessons lists the lessons",
 			func(c *Config) *bool { return &c.Lessons.Enabled }),
 		singleKey("lessons.sample", kind.Whole(1, 1_000), "minimum number of tasks for a lesson; estimates have their own minimum",
 			func(c *Config) *int { return &c.Lessons.Sample }),

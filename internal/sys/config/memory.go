@@ -7,15 +7,15 @@ func memoryKeys() []Key {
 	const vouch = "it decides whether agents see unapproved episodes"
 	return []Key{
 		singleKey("memory.tokens", kind.Whole(0, 100_000),
-			"size in tokens of what planner, coders and testers are told of the repository's memory; 0: nothing "+
+			"size in tokens of the repository's memory in the prompts of planner, coders and testers; 0: none, "+
 				"is told, and nothing proposed",
 			func(c *Config) *int { return &c.Memory.Tokens }),
 		singleKey("memory.approve", kind.Words("person", "auto"),
-			"who approves what runs and agents propose for the memory: person: agents are told of it once you "+
+			"who approves what runs and agents propose for the memory: person: agents see it once you "+
 				"approved it; auto: at once, marked as not approved",
 			func(c *Config) *string { return &c.Memory.Approve }).trusted(vouch),
 		singleKey("memory.proposals", kind.Whole(0, 100_000),
-			"days after which nexus memory gc removes a proposal that nobody approved; 0: never",
+			"days after which nexus memory gc removes a proposal that was not approved; 0: never",
 			func(c *Config) *int { return &c.Memory.Proposals }),
 		singleKey("memory.unused", kind.Whole(0, 100_000),
 			"days after which nexus memory gc removes an approved episode that no task needed; 0: never",

@@ -64,7 +64,7 @@ func defaultNotify() Notify { return Notify{Terminal: "auto", Through: "red"} }
 
 // notifyKeys returns the keys of notifications.
 func notifyKeys() []Key {
-	const who = "it decides who hears about your runs"
+	const who = "it decides who is notified about your runs"
 	text := func(name string, k kind.Kind, doc string, at func(*Notify) *string) Key {
 		return singleKey("notify."+name, k, doc, func(c *Config) *string { return at(&c.Notify) }).trusted(who)
 	}

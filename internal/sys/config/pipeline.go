@@ -150,10 +150,10 @@ func pipelineKeys() []Key {
 			"command of this step, run by sh in the sandbox as gates are, for tasks of its types (docs/gates.md); it passes when it exits 0",
 			steps, func(s *Step) *string { return &s.Run }),
 		mapFieldKey("pipeline.*.ask", kind.Text(),
-			"what an additional reviewer of these tasks looks for, instead of a command. A step with ask from the project's file needs nexus trust",
+			"instructions for an additional reviewer of these tasks, instead of a command. A step with ask from the project's file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Ask }),
 		mapFieldKey("pipeline.*.edit", kind.Text(),
-			"what the role editor does to the work on these tasks once it is green; gates and reviewers check its change, too. "+
+			"instructions for the role editor, which changes the work on these tasks once it is green; gates and reviewers check its change, too. "+
 				"A step with edit from the project's file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Edit }),
 		mapFieldKey("pipeline.*.role", kind.Text(),

@@ -31,7 +31,7 @@ func pluginKeys() []Key {
 			plugins, func(p *Plugin) *string { return &p.Command }),
 		mapFieldKey("plugins.*.args", kind.Texts(), "its arguments", plugins, func(p *Plugin) *[]string { return &p.Args }),
 		mapFieldKey("plugins.*.kinds", kind.List(kinds...),
-			"what it is asked; the plugin must support each kind",
+			"kinds of questions for it; the plugin must support each kind",
 			plugins, func(p *Plugin) *[]string { return &p.Kinds }),
 		mapFieldKey("plugins.*.timeout", kind.Span(),
 			"time for each answer, after which it is killed with everything that it started; 0s: 30 seconds",

@@ -36,8 +36,8 @@ func EditorConsents() []string { return []string{"plan", "run", "quick", "resume
 func serverKeys() []Key {
 	servers := func(c *Config) *map[string]Server { return &c.Servers }
 	return []Key{
-		singleKey("mcp.serve.allow", kind.List(Consents()...), "what a client of nexus mcp may do without a person's consent to each call; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Allowed }).trusted("it decides who may spend, land and answer for you"),
-		singleKey("acp.serve.allow", kind.List(EditorConsents()...), "what a client of nexus acp may do without a person's consent each time; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Editors }).trusted("it decides who may spend and land"),
+		singleKey("mcp.serve.allow", kind.List(Consents()...), "actions that a client of nexus mcp may take without a person's consent to each call; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Allowed }).trusted("it decides who may spend, land and answer for you"),
+		singleKey("acp.serve.allow", kind.List(EditorConsents()...), "actions that a client of nexus acp may take without a person's consent each time; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Editors }).trusted("it decides who may spend and land"),
 		mapFieldKey("mcp.servers.*.command", kind.Text(), "program of this MCP server; it runs in the sandbox, without a network unless network is set; a program from the project's file needs nexus trust", servers, func(s *Server) *string { return &s.Command }),
 		mapFieldKey("mcp.servers.*.args", kind.Texts(), "its arguments", servers, func(s *Server) *[]string { return &s.Args }),
 		mapFieldKey("mcp.servers.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`), "environment variables for it; ${NAME} inserts one of yours, but not in the project's file", servers, func(s *Server) *[]string { return &s.Env }),

@@ -102,7 +102,7 @@ func read(path string) (map[string]nexus.Money, error) {
 	if err != nil {
 		return nil, &nexus.Error{
 			Code: nexus.CodeStorage, Message: "the day's money in " + path + " cannot be read", Cause: err,
-			Hint: "Remove the file to start the day again; what was spent today then no longer counts.",
+			Hint: "Remove the file to start the daily budget again; money spent today then no longer counts.",
 		}
 	}
 	return runs, nil

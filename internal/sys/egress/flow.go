@@ -118,7 +118,7 @@ func (p *Proxy) forward(ctx context.Context, c net.Conn, r *bufio.Reader, h requ
 	defer one.CloseIdleConnections()
 	resp, err := one.RoundTrip(req.WithContext(ctx))
 	if err != nil {
-		writeRefusal(c, refuse(http.StatusBadGateway, "allowed, but no answer came: %s", clean(err)))
+		writeRefusal(c, refuse(http.StatusBadGateway, "allowed, but there was no answer: %s", clean(err)))
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()

@@ -61,7 +61,7 @@ func (c Client) List(ctx context.Context, r Ref, most int) (all []ListedIssue, o
 func (c Client) listGitLab(ctx context.Context, r Ref, most int) (all []ListedIssue, others int, err error) {
 	if r.Token == "" {
 		return nil, 0, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "the issues of GitLab are not listed: it tells who belongs to a project to a token alone",
+			Code: nexus.CodeInvalidInput, Message: "the issues of GitLab are not listed: it shows the members of a project only with a token",
 			Hint: "Set GITLAB_TOKEN to a token that may read " + r.Project + ".",
 		}
 	}

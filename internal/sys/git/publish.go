@@ -147,7 +147,7 @@ func (e *MovedError) Error() string {
 }
 
 func branchMovedError(target, at string) error {
-	return targetMovedError("branch "+target+" has new commits", "What landed must be merged onto them first.", &MovedError{target, at})
+	return targetMovedError("branch "+target+" has new commits", "The landed work must be merged onto them first.", &MovedError{target, at})
 }
 
 // Land moves a branch of the user's repository forward to commit, from was or from the result of
@@ -235,7 +235,7 @@ func (c *Clone) fastForward(ctx context.Context, target, commit, is string) erro
 		return nil
 	}
 	return targetMovedError("branch "+target+" could not be moved forward",
-		"Nothing was changed. Commit or stash what is in the way, then: nexus land.", err)
+		"Nothing was changed. Commit or stash the files in the way, then: nexus land.", err)
 }
 
 // fastForwardCheckout updates the checkout in dir, with its branch.

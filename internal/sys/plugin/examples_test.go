@@ -164,7 +164,7 @@ func TestExamplesWork(t *testing.T) {
 	}
 	todo := inGo(t)
 	ask(todo, nexus.PluginDiscovery, plugin.DiscoveryInput{Tree: r.Dir, Most: 10}, &plugin.DiscoveryOutput{},
-		`{"findings":[{"id":"todo-a-b.go-65b61042","title":"Do what the TODO comment in a/b.go says","reason":"// TODO: write b","minutes":15,"files":["a/b.go"],"check":"! grep -qE '(//|#)[[:space:]]*TODO' a/b.go"}]}`)
+		`{"findings":[{"id":"todo-a-b.go-65b61042","title":"Resolve the TODO comment in a/b.go","reason":"// TODO: write b","minutes":15,"files":["a/b.go"],"check":"! grep -qE '(//|#)[[:space:]]*TODO' a/b.go"}]}`)
 	for name, text := range map[string]string{ // as repositories have them, and worse
 		"d/_config.yml": "# TODO \u200bwrite\tit\u3164 \xff\x1b[1m\r\n", "d/a/b-c.go": "// TODO\n", "d/a-b/c.go": "// TODO\n",
 	} {

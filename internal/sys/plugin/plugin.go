@@ -56,9 +56,9 @@ func (p Plugin) check() string {
 	case p.Command == "":
 		return "it has no command"
 	case len(p.Kinds) == 0:
-		return "it says nothing that it is asked (kinds)"
+		return "it names no kinds of questions (kinds)"
 	case p.Required && !slices.ContainsFunc(p.Kinds, func(k string) bool { return k != string(nexus.PluginReporter) }):
-		return "required holds for what a plugin is asked, and a reporter is only told what happens: leave it out"
+		return "required applies to plugins that answer questions, and a reporter only receives events: leave it out"
 	case p.declared().UsesUserVariables():
 		return "it names a variable of yours, which only your own configuration may do"
 	}

@@ -34,7 +34,7 @@ func (r *Reporter) Tell(ctx context.Context, e hookcmd.Event) (why string, err e
 	}
 	r.Close()
 	r.left = true
-	return fmt.Sprintf("%s: %s; it is left out until Nexus starts again, and is then told the rest", failed.State, failed.Why), nil
+	return fmt.Sprintf("%s: %s; it is left out until Nexus starts again, and then receives the rest", failed.State, failed.Why), nil
 }
 
 // HasFailed reports whether the plugin broke down. It gets no further events then: each could cost

@@ -176,21 +176,21 @@ func (s *Subagents) Send(question string) (string, error) {
 			continue
 		}
 		// the same question again, maybe by a call that was cut off
-		if running++; c.question == question {
-			return fmt.Sprintf("scout %d is already looking into that", c.n), nil
+		if running++; c.question == question { // asked again, maybe by a call that was cut off
+			return fmt.Sprintf("subagent %d is already looking into that", c.n), nil
 		}
 	}
 	switch {
 	case question == "":
-		return "", errors.New("a scout needs a question")
+		return "", errors.New("a subagent needs a question")
 	case running >= maxParallelSubagents:
-		return "", fmt.Errorf("%d scouts are out, which is the maximum: wait for one, or stop one", running)
+		return "", fmt.Errorf("%d subagents are running, which is the maximum: wait for one, or stop one", running)
 	case len(s.all) >= maxSubagents:
-		return "", fmt.Errorf("%d scouts were sent, which is the maximum of a session: look yourself", maxSubagents)
+		return "", fmt.Errorf("%d subagents were started, which is the maximum of a session: search yourself", maxSubagents)
 	}
 	c := &subagent{n: len(s.all) + 1, question: question}
 	s.start(c)
-	return fmt.Sprintf("scout %d is looking into it; you are told when it reports", c.n), nil
+	return fmt.Sprintf("subagent %d is looking into it; you get a message when it reports", c.n), nil
 }
 
 // Show implements [tool.Subagents].
@@ -214,13 +214,13 @@ func (s *Subagents) Show(ctx context.Context, id string, wait time.Duration) (st
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.out() {
-		return fmt.Sprintf("scout %d is still looking into it", c.n), nil
+		return fmt.Sprintf("subagent %d is still looking into it", c.n), nil
 	}
 	c.told = true
 	if c.report == nil {
-		return "", fmt.Errorf("scout %d has no report: %s; look yourself", c.n, c.why)
+		return "", fmt.Errorf("subagent %d has no report: %s; search yourself", c.n, c.why)
 	}
-	text := fmt.Sprintf("report of scout %d, which nobody has checked:\n%s", c.n, c.report.Report)
+	text := fmt.Sprintf("report of subagent %d, not checked by anyone:\n%s", c.n, c.report.Report)
 	if len(c.report.Places) > 0 {
 		text += "\nIts evidence: " + strings.Join(c.report.Places, ", ")
 	}
@@ -257,13 +257,13 @@ func (s *Subagents) Stop(id string) (string, error) {
 	s.mu.Lock()
 	if !c.out() {
 		defer s.mu.Unlock()
-		return fmt.Sprintf("scout %d has already ended", c.n), nil
+		return fmt.Sprintf("subagent %d has already ended", c.n), nil
 	}
 	c.told = true
 	s.mu.Unlock()
 	c.stop(ErrSubagentStopped)
 	<-c.over
-	return fmt.Sprintf("scout %d is stopped", c.n), nil
+	return fmt.Sprintf("subagent %d is stopped", c.n), nil
 }
 
 // News returns which subagents ended since the last call.
@@ -276,9 +276,9 @@ func (s *Subagents) News() []string {
 		case c.told || c.out():
 			continue
 		case c.report == nil:
-			all = append(all, fmt.Sprintf("Scout %d ended without a report: %s", c.n, c.why))
+			all = append(all, fmt.Sprintf("Subagent %d ended without a report: %s", c.n, c.why))
 		default:
-			all = append(all, fmt.Sprintf("Scout %d has reported: call scout with id %d to read it.", c.n, c.n))
+			all = append(all, fmt.Sprintf("Subagent %d has reported: call scout with id %d to read the report.", c.n, c.n))
 		}
 		c.told = true
 	}
@@ -299,7 +299,7 @@ func (s *Subagents) find(id string) (*subagent, error) {
 			return c, nil
 		}
 	}
-	return nil, fmt.Errorf("no scout %q was sent", id)
+	return nil, fmt.Errorf("there is no subagent %q", id)
 }
 
 func (s *Subagents) list() string {
@@ -316,7 +316,7 @@ func (s *Subagents) list() string {
 		}
 		fmt.Fprintf(&b, "scout %d %s: %s\n", c.n, state, c.question)
 	}
-	return cmp.Or(b.String(), "[no scout was sent]")
+	return cmp.Or(b.String(), "[no subagent was started]")
 }
 
 // out reports whether the subagent still runs. The caller holds the lock.

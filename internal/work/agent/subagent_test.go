@@ -62,13 +62,13 @@ func TestScoutsReport(t *testing.T) {
 		send(t, s, "1 first")
 		send(t, s, "2 second")
 		send(t, s, "3 blank")
-		if text := send(t, s, " 2 second"); !strings.Contains(text, "scout 2 is already looking into that") {
+		if text := send(t, s, " 2 second"); !strings.Contains(text, "subagent 2 is already looking into that") {
 			t.Errorf("the same question: %q", text)
 		}
 		if _, err := s.Send("4 fourth"); err == nil || !strings.Contains(err.Error(), "3 scouts are out") {
 			t.Errorf("a fourth at once: %v", err)
 		}
-		if text, err := s.Show(t.Context(), "1", 30*time.Second); err != nil || text != "scout 1 is still looking into it" {
+		if text, err := s.Show(t.Context(), "1", 30*time.Second); err != nil || text != "subagent 1 is still looking into it" {
 			t.Errorf("%q, %v", text, err)
 		}
 		if news := s.News(); news != nil {
@@ -98,12 +98,12 @@ func TestScoutsWithoutReport(t *testing.T) {
 		send(t, s, "1 fails")
 		send(t, s, "1 breaks")
 		send(t, s, "9 late")
-		if text, err := s.Stop("scout 3"); err != nil || text != "scout 3 is stopped" {
+		if text, err := s.Stop("scout 3"); err != nil || text != "subagent 3 is stopped" {
 			t.Errorf("%q, %v", text, err)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if news := strings.Join(s.News(), "\n"); news != "Scout 1 ended without a report: 20 turns are used up\nScout 2 ended without a report: the provider is gone" {
+		if news := strings.Join(s.News(), "\n"); news != "Subagent 1 ended without a report: 20 turns are used up\nSubagent 2 ended without a report: the provider is gone" {
 			t.Errorf("%q", news)
 		}
 		for id, want := range map[string]string{"1": "20 turns", "2": "the provider is gone", "3": "stopped", "4": "no scout", "x": "no scout"} {

@@ -166,7 +166,7 @@ func (c *conversation) repeated(calls []llm.Call, i int) bool {
 
 // notAgain answers a call that repeats another one of the same answer.
 func notAgain(call llm.Call) tool.Answer {
-	const why = "not run again: an earlier call of this answer is the same, and its result stands there"
+	const why = "not run again: an earlier call of this answer is the same; see its result"
 	return tool.Answer{Result: llm.Result{ID: call.ID, Text: why}, About: why}
 }
 

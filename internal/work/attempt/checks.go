@@ -71,7 +71,7 @@ func askChecks(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart boo
 	for i, n := range open {
 		names[i] = fmt.Sprint(n)
 	}
-	text := "Nothing checks criterion " + strings.Join(names, ", ") + " yet. When you submit, name in checks one test for each of them: " +
+	text := "There is no check for criterion " + strings.Join(names, ", ") + " yet. When you submit, name in checks one test for each of them: " +
 		"the criterion's number, the test, its file, and the command that runs that test alone. " +
 		"It must fail without the work, because of what is missing, and pass with it. " +
 		"For a criterion that no machine can check, such as taste, give only its number and why."

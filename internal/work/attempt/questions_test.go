@@ -140,7 +140,7 @@ func questions() []question {
 				red(j, 1)
 				j.Sessions.Checks, j.view.Attempt.Strategy, j.view.Task.Criteria = "auto", nexus.TestAfter, []nexus.Criterion{{Text: "it adds"}}
 			},
-			says: []string{"Nothing checks criterion 1 yet"}, not: []string{"write your tests in new files"},
+			says: []string{"There is no check for criterion 1 yet"}, not: []string{"write your tests in new files"},
 		},
 		{
 			name: "a tester of what nothing shows of work that is green", want: nexus.Tester, why: "brief",
@@ -151,7 +151,7 @@ func questions() []question {
 				a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 				a.Rounds = append(a.Rounds, &state.Round{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Tester, Cause: repair.CriteriaGate, Session: "T1.1/tester.1"}, Base: j.base, From: a.Snapshot.Commit})
 			},
-			says: []string{"Nothing checks criterion 1 yet", "write your tests in new files"},
+			says: []string{"There is no check for criterion 1 yet", "write your tests in new files"},
 		},
 		{
 			name: "a criterion that nothing shows, where no machine can tell", want: nexus.Reviewer, why: "brief",
@@ -160,12 +160,12 @@ func questions() []question {
 		{
 			name: "a criterion that nothing shows, which a machine may tell", want: nexus.Tester, why: "brief",
 			set:  func(j *job) { criteriaWithoutCheck(j, "auto", "it adds") },
-			says: []string{"Nothing checks criterion 1 yet"},
+			says: []string{"There is no check for criterion 1 yet"},
 		},
 		{
 			name: "a criterion that nothing shows, where always one is to be written", want: nexus.Tester, why: "brief",
 			set:  func(j *job) { criteriaWithoutCheck(j, "always", "it is readable") },
-			says: []string{"Nothing checks criterion 1 yet"},
+			says: []string{"There is no check for criterion 1 yet"},
 		},
 		{
 			name: "a criterion that nothing shows, where none is to be written", want: nexus.Reviewer, why: "brief",

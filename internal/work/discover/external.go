@@ -65,7 +65,7 @@ func (s *SourceTree) audit(ctx context.Context, name string, a measure.Auditor) 
 	}
 	f = finding.Finding{
 		ID: finding.ID("dependencies", name, strings.Join(hit, "\n")), Strategy: "dependencies", Kind: finding.Deps, Severity: nexus.PriorityHigh,
-		Title: fmt.Sprintf("Update what %s names and has known faults", name), Why: cut(hit[0], 160),
+		Title: fmt.Sprintf("Update the dependencies in %s that have known vulnerabilities", name), Why: cut(hit[0], 160),
 		Evidence: cut(strings.Join(hit[:min(len(hit), 5)], "\n"), 600), Count: len(hit), Minutes: finding.Minutes("dependencies", len(hit)),
 		Places: []finding.Place{{File: name}}, Check: commandFromRoot(g, a.Args), State: nexus.Fail,
 	}

@@ -43,7 +43,7 @@ func flakyTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	for _, t := range seen {
 		at := slices.IndexFunc(gates, func(g gate.Gate) bool { return g.Name == t.Gate })
 		if at < 0 {
-			found.Notes = append(found.Notes, fmt.Sprintf("%s is flaky, but there is no gate %s any more", t.Test, t.Gate))
+			found.Notes = append(found.Notes, fmt.Sprintf("%s is flaky, but the gate %s no longer exists", t.Test, t.Gate))
 			continue
 		}
 		command := singleTestCommand(gates[at], t.Test)

@@ -32,16 +32,16 @@ func syntax(t *testing.T, name string) stack.Syntax {
 // TestMarks finds marks of unfinished work in comments alone.
 func TestMarks(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"a.go", "	// TODO(ada): greet", "Do what the TODO in a.go says: greet"},
+		{"a.go", "	// TODO(ada): greet", "Resolve the TODO in a.go: greet"},
 		{"a.go", `s := "TODO: not a comment"`, ""},
 		{"a.go", `s := "// TODO: nor this"`, ""},
-		{"a.go", `f(x) /* FIXME it leaks */`, "Do what the FIXME in a.go says: it leaks"},
+		{"a.go", `f(x) /* FIXME it leaks */`, "Resolve the FIXME in a.go: it leaks"},
 		{"a.go", "// todos are small", ""},
 		{"a.go", "// MYTODO: is a name", ""},
 		{"a.sh", "echo $# TODO", ""},
-		{"a.sh", "x # HACK", "Do without the HACK in a.sh"},
-		{"a.py", "x = 1  # XXX: why", "Do what the XXX in a.py says: why"},
-		{"a.js", " * TODO: in a block", "Do what the TODO in a.js says: in a block"},
+		{"a.sh", "x # HACK", "Replace the HACK in a.sh"},
+		{"a.py", "x = 1  # XXX: why", "Resolve the XXX in a.py: why"},
+		{"a.js", " * TODO: in a block", "Resolve the TODO in a.js: in a block"},
 	} {
 		f, ok := todoIn(c.name, syntax(t, c.name), 7, c.text)
 		if got := f.Title; ok != (c.want != "") || ok && got != c.want {

@@ -55,9 +55,9 @@ func todoIn(name string, syntax stack.Syntax, n int, text string) (finding.Findi
 	if word == "FIXME" || word == "XXX" {
 		severity = nexus.PriorityMedium
 	}
-	title := fmt.Sprintf("Do what the %s in %s says", word, name)
-	if word == "HACK" { // HACK describes the present code
-		title = fmt.Sprintf("Do without the HACK in %s", name)
+	title := fmt.Sprintf("Resolve the %s in %s", word, name)
+	if word == "HACK" { // it says what the code does
+		title = fmt.Sprintf("Replace the HACK in %s", name)
 	}
 	if note != "" {
 		title += ": " + cut(note, 70)

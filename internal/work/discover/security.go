@@ -50,11 +50,11 @@ func dangersOf() []danger {
 	return []danger{
 		row(append([]string{".py", ".rb", ".php"}, scripts...), `(^|[^.A-Za-z0-9_])eval[(]`, declared, "eval runs any code that a string contains"),
 		row(scripts, `[.]innerHTML *[+]?=[^=]`, "", "innerHTML inserts markup from anybody"),
-		row(scripts, `dangerouslySetInnerHTML`, "", "dangerouslySetInnerHTML inserts markup from anybody"),
+		row(scripts, `dangerouslySetInnerHTML`, "", "dangerouslySetInnerHTML inserts markup from anyone"),
 		row(scripts, `document[.]write[(]`, "", "document.write inserts markup from anybody"),
 		{
 			ends:    append([]string{".go", ".py", ".rb", ".php", ".java", ".kt", ".cs", ".rs", ".swift"}, scripts...),
-			pattern: hardCoded, but: madeUp, what: "a password or a key stands in the code", level: nexus.PriorityCritical, hides: true,
+			pattern: hardCoded, but: madeUp, what: "the code contains a password or a key", level: nexus.PriorityCritical, hides: true,
 		},
 	}
 }
@@ -185,7 +185,7 @@ func (d danger) in(name string, lines []string) []finding.Finding {
 		return nil
 	}
 	f.Places = f.Places[:min(f.Count, 20)]
-	f.Title, f.Why, f.Minutes = fmt.Sprintf("Make %s do without: %s", name, d.what), d.what, finding.Minutes("security", f.Count)
+	f.Title, f.Why, f.Minutes = fmt.Sprintf("Remove unsafe code from %s: %s", name, d.what), d.what, finding.Minutes("security", f.Count)
 	if d.hides {
 		f.Title = "Take the secret out of " + name + ", and have it replaced"
 	}

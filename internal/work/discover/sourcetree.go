@@ -278,7 +278,7 @@ func tried(f finding.Finding, state nexus.GateState, why string) finding.Finding
 	case state == nexus.Pass:
 		f.No = "its check passes already"
 	case state != nexus.Fail:
-		f.No = fmt.Sprintf("its check says nothing (%s): %s", state, why)
+		f.No = fmt.Sprintf("its check gave no usable result (%s): %s", state, why)
 	}
 	return f
 }

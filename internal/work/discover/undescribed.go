@@ -83,8 +83,8 @@ func (d directoryInfo) unsaid(dir string) finding.Finding {
 	}
 	return finding.Finding{
 		ID: finding.ID("documentation", dir, "README"), Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial,
-		Title: fmt.Sprintf("Say in %s what is in %s", path.Join(dir, file), dir), Minutes: 10, Count: d.sources,
-		Why:    fmt.Sprintf("it has %d source files, and nothing says what they are for", d.sources),
+		Title: fmt.Sprintf("Describe in %s the contents of %s", path.Join(dir, file), dir), Minutes: 10, Count: d.sources,
+		Why:    fmt.Sprintf("it has %d source files and no description", d.sources),
 		Places: []finding.Place{{File: path.Join(dir, file)}},
 		Check:  fmt.Sprintf("cd %s && { %s; }", cmdline.Quote("./"+dir), says),
 	}
@@ -104,7 +104,7 @@ func undescribed(d docindex.Language, name string, lines []string) (finding.Find
 	f.Places = f.Places[:min(f.Count, 20)]
 	f.ID, f.Minutes = finding.ID("documentation", parts...), finding.Minutes("documentation", f.Count)
 	f.Title = fmt.Sprintf("Describe %s of %s", many(f.Count, "public name"), name)
-	f.Why = "others use them, and no comment says what they do"
+	f.Why = "others use them, and they have no comments"
 	f.Evidence = cut(strings.TrimSpace(parts[1]), 200)
 	f.Check = d.Check(name)
 	return f, len(f.Check) <= longestCheck

@@ -60,7 +60,7 @@ func (r Runner) explainMissing(ctx context.Context, t Tree, g Gate, findings []n
 		i %= len(named) - 1 // paths that only the output names go to the first finding
 		for _, p := range paths {
 			if rule, ok := rules[p]; ok {
-				why := fmt.Sprintf("%s is not there: %s ignores it, so it is no part of the change, whoever wrote it. Choose another path or change the rule.", p, rule)
+				why := fmt.Sprintf("%s is not there: %s ignores it, so it is not part of the change. Choose another path or change the rule.", p, rule)
 				findings[i].Advice = strings.TrimSpace(findings[i].Advice + " " + why)
 				break
 			}

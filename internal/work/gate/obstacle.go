@@ -58,7 +58,7 @@ func MarkEnvironmentFault(e nexus.Evidence) nexus.Evidence {
 	e.Why = fmt.Sprintf("it fails where runs work, and passes in your checkout: %s", said)
 	e.Findings = []nexus.Finding{{
 		Gate: e.Gate, Severity: nexus.Minor, Code: raw.CodeGround, Message: e.Why,
-		Advice: "Look what your checkout has that git does not track: files, services, variables. environment.link, environment.init and environment.variables give them to runs.",
+		Advice: "Compare with the untracked files, services and variables of your checkout. environment.link, environment.init and environment.variables give them to runs.",
 	}}
 	return e
 }

@@ -26,7 +26,7 @@ func Message(i *clarify.Interview, session nexus.SessionID, round int, alone boo
 		{Title: "Answers", Body: answers(i, true), Rank: 1, Lead: "What the person was asked, and said, since you last submitted."},
 		{Title: "Earlier answers", Body: answers(i, false), Rank: 2},
 		{Title: "Assumptions", Body: assumptions(i), Rank: 2},
-		{Title: "Gaps", Body: strings.Join(i.Gaps(), ", "), Rank: 3, Lead: "Nothing was said about these areas yet. Ask about one only if the plan depends on it."},
+		{Title: "Gaps", Body: strings.Join(i.Gaps(), ", "), Rank: 3, Lead: "These areas have not been discussed yet. Ask about one only if the plan depends on it."},
 		{Body: how(i, round, alone)},
 	}, maxTokens)
 	return text
@@ -45,7 +45,7 @@ func how(i *clarify.Interview, round int, alone bool) string {
 	case round >= clarify.MaxRounds:
 		return "This is the last round. Ask nothing more: submit what follows from the answers."
 	case alone:
-		return "Nobody can be asked. Still submit the questions that change the plan: their defaults become assumptions."
+		return "No person can be asked. Still submit the questions that change the plan: their defaults become assumptions."
 	default:
 		return ""
 	}
@@ -115,9 +115,9 @@ func answers(i *clarify.Interview, fresh bool) string {
 		case clarify.Skipped:
 			fmt.Fprintf(&b, "(left open; assumed: %s)", prompt.Line(e.Answer))
 		case clarify.Denied:
-			b.WriteString("(the default was called wrong, and nothing was said instead)")
+			b.WriteString("(the default was called wrong, and no correction was given)")
 		default:
-			fmt.Fprintf(&b, "(nobody answered; assumed: %s)", prompt.Line(e.Answer))
+			fmt.Fprintf(&b, "(not answered; assumed: %s)", prompt.Line(e.Answer))
 		}
 		if e.Before != "" && e.Before != e.Answer {
 			fmt.Fprintf(&b, " (revised: it was %s)", prompt.Line(e.Before))

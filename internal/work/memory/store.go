@@ -283,7 +283,7 @@ func (s Store) approve(k StoredEpisode, stand memoryentry.Freshness, lasting boo
 	}
 	if stand == memoryentry.Gone {
 		return k, false, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is about %s, which is not committed here any more", k.ID, file),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is about %s, which is no longer committed here", k.ID, file),
 			Hint: "nexus memory forget " + k.ID + " removes it; or change the line file in " + k.Path + ".",
 		}
 	}

@@ -166,17 +166,17 @@ func CheckGoal(text string) error {
 	case strings.TrimSpace(text) == "":
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the goal is empty",
-			Hint: "Say what you want, in one or more sentences.",
+			Hint: "Describe what you want in one or more sentences.",
 		}
 	case !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal %q says nothing", sanitize.Cut(text, 40)),
-			Hint: "Say what you want, in one or more sentences; -f - reads it from standard input.",
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal %q has no content", sanitize.Cut(text, 40)),
+			Hint: "Describe what you want in one or more sentences; -f - reads it from standard input.",
 		}
 	case len(text) > maxGoal:
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal has %d bytes, the maximum is %d", len(text), maxGoal),
-			Hint: "Say in a few sentences what you want, and commit long material to the repository, where the agents can read it.",
+			Hint: "Describe in a few sentences what you want, and commit long material to the repository, where the agents can read it.",
 		}
 	default:
 		return nil

@@ -39,7 +39,7 @@ func triedSections(a attempthistory.Summary) []Section {
 		},
 		{Title: "Found last", Lead: lastLead(a.Last), Body: lastFound(a.Last), Fence: "text", Rank: 1},
 		{
-			Title: "Findings that stood", Body: stood(a.OpenFindings), Fence: "text", Rank: 2,
+			Title: "Findings that were not fixed", Body: stood(a.OpenFindings), Fence: "text", Rank: 2,
 			Lead: "Judges of earlier attempts named these, and they were not fixed. Your work is judged in the same way.",
 		},
 		{
@@ -167,7 +167,7 @@ func tries(all []attempthistory.FailedRound) []string {
 			return append(out, fmt.Sprintf("%d older changes", len(all)-i+len(rounds)))
 		}
 		slices.Reverse(rounds)
-		out = append(out, fmt.Sprintf("round %s of %s: %s", strings.Join(rounds, ", "), Line(string(t.Attempt)), cmp.Or(Line(t.Idea), "nothing was said")))
+		out = append(out, fmt.Sprintf("round %s of %s: %s", strings.Join(rounds, ", "), Line(string(t.Attempt)), cmp.Or(Line(t.Idea), "there was no statement")))
 	}
 	return out
 }

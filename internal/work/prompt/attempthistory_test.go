@@ -45,7 +45,7 @@ func TestWhatWasTriedIsBounded(t *testing.T) {
 	for _, p := range with.Parts() {
 		of[p.Title] = p.Of
 	}
-	for _, title := range []string{"Closest so far", "Findings that stood"} {
+	for _, title := range []string{"Closest so far", "Findings that were not fixed"} {
 		if of[title] == 0 {
 			t.Errorf("nothing says that %s was cut: %v", title, of)
 		}
@@ -64,7 +64,7 @@ func TestSameIsSaidOnce(t *testing.T) {
 		end.Tries = append(end.Tries, attempthistory.FailedRound{Attempt: "T3.0", Round: 9 - i, Idea: fmt.Sprint(i)})
 	}
 	text := prompt.Brief{Session: "T3.3/coder.1", Task: task(), Tried: attempthistory.Summary{DeadEnds: []attempthistory.DeadEnd{end}}}.Text()
-	want := "- build: undefined\n  - after round 1, 2, 3 of T3.2: a scanner\n  - after round 2 of T3.1: a scanner\n  - after round 1 of T3.1: nothing was said\n" +
+	want := "- build: undefined\n  - after round 1, 2, 3 of T3.2: a scanner\n  - after round 2 of T3.1: a scanner\n  - after round 1 of T3.1: there was no statement\n" +
 		"  - after round 9 of T3.0: 0\n  - after round 8 of T3.0: 1\n  - after round 7 of T3.0: 2\n  - after 6 older changes\n"
 	if !strings.Contains(text, want) {
 		t.Error(text)

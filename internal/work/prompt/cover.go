@@ -43,7 +43,7 @@ func (c Cover) Message() string {
 		{Title: "Statements", Body: said.String()},
 		{Title: "The plan", Body: tasks.String()},
 		{
-			Title: "What the plan takes for granted", Body: list(c.Assumptions), Rank: 2,
+			Title: "Assumptions of the plan", Body: list(c.Assumptions), Rank: 2,
 			Lead: "One that takes something away from a statement leaves that part of it uncovered.",
 		},
 	}, limit(c.Limit))

@@ -75,7 +75,7 @@ func (e Environment) Text() string {
 		say("One test: %s.", codes(e.One[:min(len(e.One), maxOne)], " or "))
 	}
 	if len(e.Fixers) > 0 && e.Shell {
-		say("Before the gates, these fixers run on changed files, and you are told what they changed: %s.", codes(e.Fixers[:min(len(e.Fixers), maxFixers)], ", "))
+		say("Before the gates, these fixers run on changed files, and you see what they changed: %s.", codes(e.Fixers[:min(len(e.Fixers), maxFixers)], ", "))
 	}
 	if text := e.measured(); text != "" {
 		say("%s", text)

@@ -77,7 +77,7 @@ func because(title string) string {
 // ofBefore is [because] for sections about earlier attempts and earlier work.
 func ofBefore(title string) string {
 	switch title {
-	case "To be fixed", "Tried before", "Dead ends", "Found last", "Findings that stood", "Closest so far", "The last attempt":
+	case "To be fixed", "Tried before", "Dead ends", "Found last", "Findings that were not fixed", "Closest so far", "The last attempt":
 		return "earlier attempts at the task"
 	case "Said by people":
 		return "people said it about this task"

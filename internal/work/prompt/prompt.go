@@ -277,7 +277,7 @@ func (g Goal) Message() string {
 		{Title: "Files", Body: list(g.Files), Lead: "A person said that the goal is about these files."},
 		{
 			Title: "Planned already", Body: list(g.Planned), Rank: 2,
-			Lead: "A run with these tasks is under way, and the goal is added to it. Do not plan them again, and do not name them in needs.",
+			Lead: "A run with these tasks is in progress, and the goal is added to it. Do not plan them again, and do not name them in needs.",
 		},
 		{
 			Title: "Why the plan was refused", Body: refusals(g.Refused),
@@ -336,7 +336,7 @@ func leftOpen(why string) string {
 	if why == "" {
 		return ""
 	}
-	return "The goal leaves open what is to be built: " + why + ". Nobody was asked about it. Take the reading that most people would expect and that takes the least work, and submit what you took for granted as assumptions, one sentence each."
+	return "The goal leaves open what is to be built: " + why + ". No person was asked about it. Take the reading that most people would expect and that takes the least work, and submit what you took for granted as assumptions, one sentence each."
 }
 
 // SizeWithDefaults returns a size with the defaults of its zero fields.

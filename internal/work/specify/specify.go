@@ -118,7 +118,7 @@ func Write(ctx context.Context, goal string, depth spec.Depth, reports []Report,
 		better.Depth = depth
 		return better, "", nil
 	case ctx.Err() == nil:
-		warning, err = "nobody criticized the spec, so its depth is standard: "+err.Error(), nil
+		warning, err = "the spec was not criticized, so its depth is standard: "+err.Error(), nil
 	}
 	s.Depth = spec.Standard
 	return s, warning, err
@@ -152,7 +152,7 @@ func settle(ctx context.Context, brief *prompt.Spec, n *int, ask Ask, wants func
 func unusable(role nexus.Role, problems []string) error {
 	return &nexus.Error{
 		Code: nexus.CodeNothingProposed, Message: fmt.Sprintf("the %s submitted nothing usable: %s", role, strings.Join(problems, "; ")),
-		Hint: "Say more in the goal, set a stronger model for roles." + string(role) + ", or write the spec by hand (docs/plan-and-approve.md).",
+		Hint: "Describe the goal in more detail, set a stronger model for roles." + string(role) + ", or write the spec by hand (docs/plan-and-approve.md).",
 	}
 }
 

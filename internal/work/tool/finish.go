@@ -23,7 +23,7 @@ func ask(e Env) Tool {
 				return Output{}, err
 			}
 			if e.Ask == nil {
-				return Output{Text: "Nobody answered. Continue with: " + in.Fallback}, nil
+				return Output{Text: "There was no answer. Continue with: " + in.Fallback}, nil
 			}
 			text, err := e.Ask(ctx, in.Question, in.Fallback)
 			if err != nil {

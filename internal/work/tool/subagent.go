@@ -25,7 +25,7 @@ const SubagentTool = "scout"
 func subagentTool(e Env) Tool {
 	return Tool{
 		Name: SubagentTool,
-		Description: "Send a scout, which only reads, to look into a question while you continue. You are told when it reports; " +
+		Description: "Start a subagent, which only reads, to look into a question while you continue. You get a message when it reports; " +
 			"id shows the report, after wait_seconds at most; no id waits for the next; stop ends one.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","maxLength":2000},"id":{"type":"string"},` +
 			`"wait_seconds":{"type":"integer","minimum":0,"maximum":300},"stop":{"type":"boolean"}},"additionalProperties":false}`),
@@ -41,9 +41,9 @@ func subagentTool(e Env) Tool {
 			var text string
 			switch {
 			case e.Scouts == nil:
-				return Output{}, errors.New("no scouts can be sent from here: look yourself")
+				return Output{}, errors.New("subagents cannot be started here: search yourself")
 			case in.Question != "" && in.ID != "":
-				return Output{}, errors.New("give question to send a new scout, or id to ask for one that was sent, not both")
+				return Output{}, errors.New("give question to start a new subagent, or id to ask for one that was started, not both")
 			case in.Question != "":
 				text, err = e.Scouts.Send(in.Question)
 			case in.Stop:

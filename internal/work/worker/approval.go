@@ -55,7 +55,7 @@ func (s *Sessions) Consent(ctx context.Context, a nexus.AttemptID, text string, 
 	if err == nil && answer == nexus.Unapproved {
 		err = &nexus.Error{
 			Code: nexus.CodeNeedsPerson, Message: text,
-			Hint: "Nobody answered. nexus status shows the question; nexus approve agrees to it at any time.",
+			Hint: "There was no answer. nexus status shows the question; nexus approve agrees to it at any time.",
 		}
 	}
 	return answer, err

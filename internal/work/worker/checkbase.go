@@ -99,7 +99,7 @@ func (j *Judge) confirmWithoutGates(ctx context.Context, faults []gate.Fault, d 
 	why := fmt.Sprintf("where runs work, %s cannot judge. %s", nexus.Join(names), strings.Join(causes, "; "))
 	q := nexus.QuestionAsked{
 		ID:   "ground-" + strings.Join(names, "-"),
-		Text: why + ". " + strings.Join(cures, " ") + " Start without, so that nothing it would find is found?", Fallback: nexus.Unapproved, Deadline: j.until(), Trigger: humaninput.GroundTrigger,
+		Text: why + ". " + strings.Join(cures, " ") + " Start without it, and miss its findings?", Fallback: nexus.Unapproved, Deadline: j.until(), Trigger: humaninput.GroundTrigger,
 	}
 	answer, err := d.Ask(ctx, q)
 	if err != nil || nexus.Agrees(answer) {

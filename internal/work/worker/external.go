@@ -70,7 +70,7 @@ There is no network except your own provider. Use your own tools instead of thos
 
 // Texts about people for agents that can ask them.
 const (
-	nobodyAnswers = "nobody answers questions, so decide yourself"
+	nobodyAnswers = "no person answers questions, so decide yourself"
 	peopleAnswer  = "people may take long to answer a question, so decide yourself where you can"
 )
 

@@ -43,7 +43,7 @@ func (p externalPolicy) judge(ctx context.Context, c stream.Call) (nexus.Judgeme
 	case c.Tool == agentcli.AskTool: // a person answers it, or the question's fallback applies
 		return nexus.Judgement{Decision: string(policy.Allow), Rule: "agent.question", By: "policy"}, ""
 	case c.Tool == "ExitPlanMode" || c.Tool == "EnterPlanMode":
-		return denied("agent.question", "nobody answers here: decide yourself, do the task, and say what you assumed")
+		return denied("agent.question", "no person answers here: decide yourself, do the task, and say what you assumed")
 	case c.Tool == "WebFetch" || c.Tool == "WebSearch":
 		return denied("agent.network", "there is no network: use what is in the worktree")
 	case strings.HasPrefix(c.Tool, "mcp__"):

@@ -40,7 +40,7 @@ func renderForm(i humaninput.Item, note string) []byte {
 
 // renderLateForm returns the form for a person who answered an item that is not open.
 func renderLateForm(run nexus.RunID, id, why string) []byte {
-	return fmt.Appendf(nil, "%s%s %s -->\n# %s: no answer is needed any more\n\n%s.\n", head, run, id, line(id), line(why))
+	return fmt.Appendf(nil, "%s%s %s -->\n# %s: an answer is no longer needed\n\n%s.\n", head, run, id, line(id), line(why))
 }
 
 func quoted(text string) string {

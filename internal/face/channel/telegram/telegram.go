@@ -68,9 +68,9 @@ func Check(o Options) error {
 		return bad("there is no chat to ask", "Set channels.telegram.chat to its number.")
 	case o.Chat < 0 && len(o.Users) == 0:
 		return bad("the chat is a group, so everybody in it could answer",
-			"List who may answer in channels.telegram.users, by their numbers.")
+			"List the users who may answer in channels.telegram.users, by their numbers.")
 	case err != nil || o.Base != "" && u.Scheme != "https" && !webhookpost.IsLoopback(u.Hostname()):
-		return bad("the token would go to "+o.Base+", where others on the way can read it", "Use an https address.")
+		return bad("the token would go to "+o.Base+" without encryption, so others could read it", "Use an https address.")
 	}
 	return nil
 }
@@ -312,7 +312,7 @@ func (c *telegramChannel) closeQuestion(ctx context.Context, mark string) error 
 	run, id, _ := strings.Cut(key, "/")
 	_, why := c.inbox.Find(nexus.RunID(run), id)
 	if n := parseSentQuestion(was); n.message != 0 {
-		text := id + " of run " + run + ": no answer is needed any more"
+		text := id + " of run " + run + ": an answer is no longer needed"
 		if why != nil {
 			text = id + " of run " + run + ": " + why.Error()
 		}

@@ -94,7 +94,7 @@ func Check(o Options) error {
 	case err != nil || u.Host == "":
 		return bad("channels.webhook.url is not an address", "Write it as https://host/path.")
 	case u.Scheme != "https" && !webhookpost.IsLoopback(u.Hostname()):
-		return bad("questions would go to "+u.Host+", where others on the way can read them", "Use an https address.")
+		return bad("questions would go to "+u.Host+" without encryption, so others could read them", "Use an https address.")
 	case o.Secret == "":
 		return bad("there is no secret to sign with",
 			"Set channels.webhook.secret_env to the name of a variable with a secret, for example from openssl rand -hex 32.")

@@ -53,7 +53,7 @@ func serve(ctx context.Context, h host.Host) {
 		h.Console.Say("waiting for a client of the Agent Client Protocol on standard input; docs/integrate.md shows how to set one up")
 	}
 	s := acpserver.Server{Login: login, Gone: func(prompts int) {
-		h.Console.Say("the client is gone; its work stops (%s), and nexus resume continues it", view.Count(prompts, "prompt"))
+		h.Console.Say("the client has disconnected; its work stops (%s), and nexus resume continues it", view.Count(prompts, "prompt"))
 	}}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
 		s.Version = info.Main.Version

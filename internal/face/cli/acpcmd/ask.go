@@ -19,7 +19,7 @@ var (
 	// errLater means that a person answers a question with the next prompt.
 	errLater = errors.New("the answer comes with the next message")
 	// errSettled means that a question no longer needs an answer.
-	errSettled = errors.New("the question needs no answer any more")
+	errSettled = errors.New("the question no longer needs an answer")
 )
 
 // laterID is the answer that means that the next prompt contains the answer.

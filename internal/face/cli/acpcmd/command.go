@@ -35,21 +35,21 @@ func commands() []command {
 		{name: "plan", about: "Make a plan with an estimate of time and money, and start nothing", hint: "goal", do: planTyped},
 		{name: "quick", about: "Do one small task without a plan", hint: "task", do: quickTyped},
 		{name: "resume", about: "Continue a run that is paused, interrupted, or waited for you", hint: "run" + optional, do: resumeTyped},
-		{name: "land", about: "Move your branch to what the run landed, merging if needed", hint: "run" + optional, do: landTyped},
+		{name: "land", about: "Move your branch to the result of the run, merging if needed", hint: "run" + optional, do: landTyped},
 		looking("status", "Show the status of the run", "run", "status --json -- RUN"),
 		looking("tasks", "List the tasks of the run with their state and costs", "run", "show --json -- RUN"),
 		looking("show", "Show a task (T1), an attempt (T1.1) or a conversation (T1.1/coder.1)", "name", "show --json --run=RUN -- WORD"),
-		looking("diff", "Show what a task changed, landed or not", "task", "diff --json --run=RUN -- WORD"),
-		looking("evidence", "Show which criteria are met on what landed, and by what evidence", "run", "evidence --json -- RUN"),
+		looking("diff", "Show the change of a task, landed or not", "task", "diff --json --run=RUN -- WORD"),
+		looking("evidence", "Show which criteria the landed work meets, with evidence", "run", "evidence --json -- RUN"),
 		looking("cost", "Show what the run cost", "run", "cost --json -- RUN"),
 		looking("tell", "Send a message to the agent that works on a task", "task message", "tell --json --run=RUN -- WORD REST"),
 		{name: "pause", about: "Pause every agent of the run at its next turn, or one task", hint: "task or run" + optional, beside: true, do: pauseTyped},
-		looking("unpause", "Let a task continue that was paused", "task", "unpause --json --run=RUN -- WORD"),
-		looking("interrupt", "Cut off what the agent of a task does now, and tell it why", "task message", "interrupt --json --run=RUN -- WORD REST"),
-		looking("stop", "End the run for good; what landed stays", "run", "stop --json --run=RUN"),
+		looking("unpause", "Continue a paused task", "task", "unpause --json --run=RUN -- WORD"),
+		looking("interrupt", "Interrupt the agent of a task, and tell it why", "task message", "interrupt --json --run=RUN -- WORD REST"),
+		looking("stop", "End the run; landed work stays", "run", "stop --json --run=RUN"),
 		answering("answer", "Answer a question that waits for you", "question answer", "answer --json --run=RUN -- WORD REST"),
-		answering("approve", "Say yes to a question that waits for you", "question", "approve --json --run=RUN -- WORD"),
-		looking("reject", "Say no to a question that waits for you", "question", "reject --json --run=RUN -- WORD"),
+		answering("approve", "Approve a question that waits for you", "question", "approve --json --run=RUN -- WORD"),
+		looking("reject", "Refuse a question that waits for you", "question", "reject --json --run=RUN -- WORD"),
 	}
 }
 
@@ -199,7 +199,7 @@ func (s *session) line(name, hint, line, typed string) ([]string, error) {
 	}
 	switch {
 	case run == "":
-		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done."}
+		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Type what you want done."}
 	case strings.Contains(line, "WORD") && word == "" || strings.Contains(line, "REST") && rest == "":
 		return nil, lacks(name, hint)
 	case !strings.Contains(line, "REST") && rest != "":

@@ -31,7 +31,7 @@ const (
 )
 
 // errNobody means that a person did not answer within the time limit of questions.
-var errNobody = errors.New("nobody answered")
+var errNobody = errors.New("there was no answer in time")
 
 // settings reads the configuration, for each prompt, so that the user can withdraw permissions.
 func (s *session) settings() (config.Config, error) {
@@ -77,7 +77,7 @@ func (s *session) consent(ctx context.Context, title, what string, answers ...ac
 		return "", context.Cause(ctx)
 	}
 	if errors.Is(err, errNobody) {
-		s.say("Nothing was done: nobody answered.")
+		s.say("Nothing was done: there was no answer.")
 		return "", nil
 	}
 	if err != nil { // the client cannot ask
@@ -141,7 +141,7 @@ func (s *session) onlyPlan(ctx context.Context, text string) (acpserver.Stop, er
 	if p == nil || err != nil {
 		return stop, err
 	}
-	s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(p.drawn))
+	s.say("%s\n\n`/run` starts this plan. Or type what you want instead.", fenced(p.drawn))
 	return acpserver.Done, nil
 }
 
@@ -233,7 +233,7 @@ func (s *session) planned(ctx context.Context, of *state.State) error {
 	s.mu.Lock()
 	s.plan = p
 	s.mu.Unlock()
-	s.say("%s\n\n`/run` starts this plan. Or say what you want instead.", fenced(p.drawn))
+	s.say("%s\n\n`/run` starts this plan. Or type what you want instead.", fenced(p.drawn))
 	return nil
 }
 
@@ -321,7 +321,7 @@ func (s *session) agreeToStart(ctx context.Context, p proposedPlan, with agreedO
 		name := "Start, and move " + view.Clean(target) + " to the result at the end"
 		answers = append(answers, acpserver.Answer{ID: andLand, Name: name, Kind: "allow_once"})
 	}
-	anew := fmt.Sprintf("Make another plan, for at most $%.2f; I say what should be different", most.Float())
+	anew := fmt.Sprintf("Make another plan, for at most $%.2f; I type what should be different", most.Float())
 	answers = append(answers, acpserver.Answer{ID: other, Name: anew, Kind: "reject_once"})
 	title := fmt.Sprintf("Start this plan: %s, at most $%.2f", view.Count(len(p.Tasks), "task"), most.Float())
 	answer, err := s.consent(ctx, title, what, answers...)
@@ -329,7 +329,7 @@ func (s *session) agreeToStart(ctx context.Context, p proposedPlan, with agreedO
 	case err != nil:
 		return nil, err
 	case answer == "":
-		s.say("Type `/run` to start this plan, or say what you want instead.")
+		s.say("Type `/run` to start this plan, or type what you want instead.")
 		return nil, nil
 	case answer == other:
 		return nil, errOther
@@ -347,7 +347,7 @@ func (s *session) agreeToStart(ctx context.Context, p proposedPlan, with agreedO
 }
 
 // errOther means that a person wants another plan.
-var errOther = errors.New("another plan is to be made")
+var errOther = errors.New("a new plan was requested")
 
 // refuse asks a person for the changes to a plan, and makes another one. If the client has no
 // forms, or the person sends none, the next message counts as the reason.
@@ -366,7 +366,7 @@ func (s *session) refuse(ctx context.Context, p proposedPlan) (acpserver.Stop, e
 	s.mu.Lock()
 	s.refused = p.run
 	s.mu.Unlock()
-	s.say("Say what should be different: your next message goes to the planner. `/run` starts this plan as it is.")
+	s.say("Type what should be different: your next message goes to the planner. `/run` starts this plan as it is.")
 	return acpserver.Done, nil
 }
 

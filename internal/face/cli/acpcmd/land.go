@@ -69,7 +69,7 @@ func (s *session) landable(ctx context.Context, name string) (view.Run, *state.S
 		err = &nexus.Error{Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " has landed nothing", Hint: "/tasks says why."}
 	} else if err == nil && (v.Held != nil || !app.CanDeliver(st)) { // it would land changes that were not reviewed yet
 		err = &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " is not over, and would land more than it has now",
+			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " has not ended, and may land more work",
 			Hint: "Wait until it has ended, or continue it with /resume.",
 		}
 	}

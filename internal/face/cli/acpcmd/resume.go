@@ -33,7 +33,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	}
 	if name == "" {
 		return "", &nexus.Error{
-			Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done, or name a run: /resume RUN.",
+			Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Type what you want done, or name a run: /resume RUN.",
 		}
 	}
 	c, err := s.prepare(app.RunOptions{Run: nexus.RunID(name)})
@@ -145,7 +145,7 @@ func (l limits) String() (text string) {
 	}
 	switch {
 	case l.endless:
-		text += " It has no time limit any more, as configured now."
+		text += " It no longer has a time limit, as configured now."
 	case l.time > 0:
 		text += " Its time limit is raised to " + view.Duration(l.time) + ", as configured now."
 	}
@@ -203,7 +203,7 @@ func (s *session) still(run nexus.RunID, alarm string) error {
 		return nil
 	}
 	return &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: "run " + string(run) + " is not paused any more as it was shown; nothing was done",
+		Code: nexus.CodeInvalidInput, Message: "run " + string(run) + " is no longer paused for the reason that was shown; nothing was done",
 		Hint: "/status shows its state. /resume asks again, if it is paused.",
 	}
 }

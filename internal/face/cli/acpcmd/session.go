@@ -63,12 +63,12 @@ func (s *session) Opened() {
 func (s *session) Options() []acpserver.Option {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	const waits = "what waits until you agree to it"
+	const waits = "actions that need your approval"
 	approval := acpserver.Option{ID: "approval", Name: "Approval", About: waits, Value: string(s.approval)}
 	for _, a := range []acpserver.Choice{
 		{Value: string(nexus.ApproveNone), Name: "Nothing", About: "commands that the policy asks about are refused"},
 		{Value: string(nexus.ApproveDestructive), Name: "Commands that may destroy", About: "commands of agents that the policy asks about"},
-		{Value: string(nexus.ApproveCommits), Name: "Commits, too", About: "and publishing what landed"},
+		{Value: string(nexus.ApproveCommits), Name: "Commits, too", About: "and publishing landed work"},
 		{Value: string(nexus.ApproveAll), Name: "Everything", About: "and every command of an agent"},
 	} {
 		if nexus.Approval(a.Value).Holds(s.least) { // not below the level that the configuration requires
@@ -181,7 +181,7 @@ func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, erro
 
 func (s *session) prompt(ctx context.Context, text string) (acpserver.Stop, error) {
 	if strings.TrimSpace(text) == "" {
-		const hint = "Say what you want, in one or more sentences."
+		const hint = "Describe what you want in one or more sentences."
 		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the prompt is empty", Hint: hint}
 	}
 	if c, rest, ok := typed(text); ok {

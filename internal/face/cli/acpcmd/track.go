@@ -101,7 +101,7 @@ func (t *tracker) follow(ctx context.Context, events iter.Seq2[nexus.Event, erro
 // questions would not be asked.
 func (t *tracker) lose(err error) {
 	t.failed = &nexus.Error{
-		Code: nexus.CodeInternal, Message: "the run cannot be shown any more, and was stopped", Cause: err,
+		Code: nexus.CodeInternal, Message: "the run can no longer be shown, and was stopped", Cause: err,
 		Hint: "Nothing that landed is lost. /status shows its state, and /resume continues it.",
 	}
 	if t.stop != nil {
@@ -195,7 +195,7 @@ func (s *session) conduct(ctx context.Context, o host.Invocation) (acpserver.Sto
 		t.begin(id)
 	}
 	told := context.AfterFunc(work, func() {
-		s.c.Think("Stopping: nothing new starts, and what a model is about to answer is kept.\n\n")
+		s.c.Think("Stopping: nothing new starts, and answers in progress are kept.\n\n")
 	})
 	r := s.agent.Run(work, o)
 	told()

@@ -235,7 +235,7 @@ func editCommand(a *console.Console) *cobra.Command {
 		changed := c.Flags().Changed
 		if !again && !slices.ContainsFunc([]string{"title", "text", "priority", "type", "check", "files"}, changed) {
 			return item, "", &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "nothing says what to change",
+				Code: nexus.CodeInvalidInput, Message: "no change was given",
 				Hint: "Give --title, --text or another flag, or edit " + workitem.Path(item.ID) + ".",
 			}
 		}
@@ -243,7 +243,7 @@ func editCommand(a *console.Console) *cobra.Command {
 			return item, "", &nexus.Error{
 				Code:    nexus.CodeInvalidInput,
 				Message: fmt.Sprintf("%s is %s in run %s, which works with the text that it was started with", item.ID, item.State, item.Run),
-				Hint:    "Tell its agent with nexus tell, or edit it when the run has ended.",
+				Hint:    "Message to its agent with nexus tell, or edit it when the run has ended.",
 			}
 		}
 		next := item
@@ -326,7 +326,7 @@ func moveCommand(a *console.Console) *cobra.Command {
 	) (workitem.Item, string, error) {
 		if before == "" && after == "" {
 			return item, "", &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "nothing says where to",
+				Code: nexus.CodeInvalidInput, Message: "no position was given",
 				Hint: "Name another item with --before or --after.",
 			}
 		}
@@ -339,8 +339,8 @@ func moveCommand(a *console.Console) *cobra.Command {
 			if item.State != workitem.Waiting || to.State != workitem.Waiting {
 				return nil, &nexus.Error{
 					Code:    nexus.CodeInvalidInput,
-					Message: fmt.Sprintf("%s is %s and %s is %s: only what waits has a place", item.ID, item.State, to.ID, to.State),
-					Hint:    "nexus backlog shows what waits.",
+					Message: fmt.Sprintf("%s is %s and %s is %s: only waiting items have a place in the order", item.ID, item.State, to.ID, to.State),
+					Hint:    "nexus backlog lists the waiting items.",
 				}
 			}
 			changed := workitem.Move(all, item.ID, to.ID, after != "")
@@ -382,7 +382,7 @@ func rejectCommand(a *console.Console) *cobra.Command {
 		switch {
 		case reason == "":
 			return item, "", &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "nothing says why",
+				Code: nexus.CodeInvalidInput, Message: "no reason was given",
 				Hint: "Give the reason with --why: it keeps others from adding the same again.",
 			}
 		case item.State == workitem.Active:

@@ -83,7 +83,7 @@ func (s *shelf) named(names []string) ([]workitem.Item, error) {
 		case workitem.Done, workitem.Rejected:
 		}
 		return nil, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not wait: it is %s", i.ID, i.State),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is not waiting: it is %s", i.ID, i.State),
 			Hint: hint,
 		}
 	}
@@ -108,7 +108,7 @@ func (s *shelf) join(ctx context.Context, a *console.Console, r journal.Run, ite
 				return err
 			}
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s did not take %s: %s", r.ID, i.ID, got.Why),
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s did not accept %s: %s", r.ID, i.ID, got.Why),
 				Hint: "It waits again; start it when the run has ended.",
 			}
 		}

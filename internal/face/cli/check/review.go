@@ -21,7 +21,7 @@ func reviewCommand(a *console.Console) *cobra.Command {
 	var personas []string
 	var shape string
 	var traffic provider.Traffic
-	c = a.Command("review [RANGE|TASK] [TEXT] [flags]", "review what a task changed, or let models review your change", func(ctx context.Context, args []string) error {
+	c = a.Command("review [RANGE|TASK] [TEXT] [flags]", "review the change of a task, or let models review your change", func(ctx context.Context, args []string) error {
 		if own.Means(ctx, a, c, args) {
 			return own.Run(ctx, a, args)
 		}
@@ -75,7 +75,7 @@ func reviewCommand(a *console.Console) *cobra.Command {
 	c.Args = console.Takes(0, 2)
 	own.Flags(a, c)
 	fl := c.Flags()
-	fl.StringVar(&o.Base, "base", "", "review what changed since the common ancestor with `REF`, committed or not")
+	fl.StringVar(&o.Base, "base", "", "review the changes since the common ancestor with `REF`, committed or not")
 	fl.BoolVar(&o.Staged, "staged", false, "review staged changes")
 	fl.StringSliceVar(&personas, "persona", nil, "review as these `PERSONAS` in parallel: correctness, security, tests, maintainability; review.personas if not given")
 	fl.StringVar(&shape, "format", "text", "print the verdict as `SHAPE`: text, json, junit, sarif or github")

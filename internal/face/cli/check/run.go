@@ -64,7 +64,7 @@ func checkCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeInterrupted)
 	fl := c.Flags()
 	fl.StringSliceVar(&f.gates, "gates", nil, "run only these `GATES`, by name or by kind: build,type,lint,format,test")
-	fl.StringVar(&f.base, "base", "", "fail only for what got worse since `REF`")
+	fl.StringVar(&f.base, "base", "", "fail only for regressions since `REF`")
 	fl.StringVar(&f.explain, "explain", "", "`REASON` why the change to its own tests or gates is right; with --base")
 	fl.StringVar(&f.shape, "format", "text", "print the verdict as `SHAPE`: text, json, junit, sarif or github")
 	fl.StringVar(&f.summary, "summary", "", "append a Markdown summary to `FILE`; $GITHUB_STEP_SUMMARY if not given")

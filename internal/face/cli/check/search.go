@@ -93,7 +93,7 @@ func (h *discovery) options(ctx context.Context) (o discover.Options, err error)
 	commit := h.commit
 	if err != nil {
 		return o, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "the repository has no commit to look at", Cause: err,
+			Code: nexus.CodeInvalidInput, Message: "the repository has no commit", Cause: err,
 			Hint: "Commit something first.",
 		}
 	}

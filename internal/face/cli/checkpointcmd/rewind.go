@@ -44,7 +44,7 @@ func rewindCommand(a *console.Console) *cobra.Command {
 	c := a.Command("rewind [RUN] --to EVENT|CHECKPOINT [--yes] [--json]", about, func(ctx context.Context, args []string) error {
 		if to == "" {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "say where to go back to",
+				Code: nexus.CodeInvalidInput, Message: "no point to go back to was given",
 				Hint: "Give --to the number of an event or the name of a checkpoint; nexus checkpoint list and nexus logs show them.",
 			}
 		}
@@ -152,7 +152,7 @@ func preview(s *state.State, to app.Point, live bool) (string, error) {
 	if live {
 		b.WriteString("- it is in progress: its agents would be stopped\n")
 	}
-	fmt.Fprintf(&b, "- %s since would no longer hold; they stay in the journal\n", view.Count(a.Events, "event"))
+	fmt.Fprintf(&b, "- %s since then would no longer count; they stay in the journal\n", view.Count(a.Events, "event"))
 	for _, l := range a.Landings {
 		fmt.Fprintf(&b, "- %s would not have landed; its commit %s stays in the private clone\n", l.Task, view.ShortHash(l.Commit))
 	}
@@ -167,7 +167,7 @@ func preview(s *state.State, to app.Point, live bool) (string, error) {
 		if about := strings.TrimSpace(string(q.Task) + " " + view.Clean(q.ID)); about != "" {
 			what += " of " + about
 		}
-		fmt.Fprintf(&b, "- would not hold: the %s by %s\n", what, view.Clean(q.By))
+		fmt.Fprintf(&b, "- would no longer count: the %s by %s\n", what, view.Clean(q.By))
 	}
 	if f := a.Published; f != nil {
 		where := f.Branch

@@ -23,7 +23,7 @@ import (
 func undoCommand(a *console.Console) *cobra.Command {
 	var run string
 	var how undoOptions
-	const about = "revert what landed, as a new commit that passes the gates"
+	const about = "revert landed work, as a new commit that passes the gates"
 	c := a.Command("undo [TASK...|RUN] [--dry-run|--yes] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
 		name, tasks, err := undoes(ctx, a, run, args)
 		if err != nil {
@@ -34,7 +34,7 @@ func undoCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, mostUndone)
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "revert all that the latest run landed, without asking")
-	c.Flags().BoolVarP(&how.dry, "dry-run", "n", false, "say what would be reverted, without reverting it")
+	c.Flags().BoolVarP(&how.dry, "dry-run", "n", false, "print what would be reverted, without reverting it")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
 	return c
@@ -96,7 +96,7 @@ func undo(ctx context.Context, a *console.Console, p *app.Repository, r journal.
 			Hint: "Stop it first: nexus stop --run " + string(r.ID) + ".",
 		}
 	case !s.Status.Ended() && !s.IsDelivering():
-		return refuse(fmt.Sprintf("run %s is not at its end, it is %s", r.ID, s.Status),
+		return refuse(fmt.Sprintf("run %s has not ended: it is %s", r.ID, s.Status),
 			"Continue it with nexus resume, or end it with nexus stop --run "+string(r.ID)+".")
 	}
 	var before nexus.Fact
@@ -112,7 +112,7 @@ func undo(ctx context.Context, a *console.Console, p *app.Repository, r journal.
 		return say(a, s, f)
 	}
 	if why != "" {
-		return refuse(why, "nexus status shows what landed.")
+		return refuse(why, "nexus status shows the landed tasks.")
 	}
 	if how.dry {
 		told := undoResult{Run: r.ID, Tasks: tasks, Dry: true}
@@ -141,7 +141,7 @@ func undo(ctx context.Context, a *console.Console, p *app.Repository, r journal.
 		case nexus.UndoRefused:
 			hint := "The branches are where they were."
 			if len(f.Conflicts) > 0 {
-				hint = "Undo what changed those lines since as well, or revert it by hand."
+				hint = "Also undo the later change to those lines, or revert it by hand."
 			}
 			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s not undone: %s", nexus.Join(f.Tasks), f.Why), Hint: hint}
 		default: // it is still open
@@ -154,7 +154,7 @@ func undo(ctx context.Context, a *console.Console, p *app.Repository, r journal.
 func unheard(ctx context.Context, p *app.Repository, run nexus.RunID, seq int64) string {
 	f, err := progress.AwaitRequestResult(ctx, p, run, seq)
 	if err != nil || f == nil || f.Granted {
-		return "the run did not get to it"
+		return "the run ended before it was done"
 	}
 	return f.Why
 }

@@ -96,7 +96,7 @@ func (a *Console) Root(root *cobra.Command) {
 	f.StringVar(&a.Color, "color", "auto", "`WHEN` to use colour: auto, always or never")
 	f.BoolP("help", "h", false, "print help for the command")
 	f.BoolVarP(&a.Quiet, "quiet", "q", false, "print results and errors only")
-	f.BoolVarP(&a.Verbose, "verbose", "v", false, "also print how a run decides: routing, what other runs used, granted requests")
+	f.BoolVarP(&a.Verbose, "verbose", "v", false, "also print how a run decides: routing, spending of other runs, accepted requests")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if err := checkFlagValues(c); err != nil {
 			return err

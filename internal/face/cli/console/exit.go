@@ -119,7 +119,7 @@ type Kind struct {
 // Kinds returns every code with its exit code.
 func Kinds() []Kind {
 	return []Kind{
-		{nexus.CodeInternal, CodeFailed, "Something impossible happened: a bug in Nexus."},
+		{nexus.CodeInternal, CodeFailed, "An internal error: a bug in Nexus."},
 		{nexus.CodeInvalidInput, CodeUsage, "A command line, file or request is invalid."},
 		{nexus.CodeInvalidConfig, CodeUsage, "A configuration file, variable or flag is wrong; the message names it and the nearest key."},
 		{nexus.CodeInvalidPlan, CodeUsage, "A plan breaks its schema or its rules; the message names the task."},
@@ -143,8 +143,8 @@ func Kinds() []Kind {
 		{nexus.CodeNoProvider, CodeUsage, "No provider is set up."},
 		{nexus.CodeNoKey, CodeUsage, "The provider's key is not set."},
 		{nexus.CodeUntrusted, CodePerson, "The repository changes how agents behave or what runs for them, and you have not trusted it yet; see nexus trust."},
-		{nexus.CodeHalted, CodePerson, "The kill switch is thrown: nothing starts or continues until nexus stop --lift."},
-		{nexus.CodeNotReady, CodeFailed, "Something that a run needs is missing; the message says what, and nexus doctor how to fix it."},
+		{nexus.CodeHalted, CodePerson, "The kill switch is on: nothing starts or continues until nexus stop --lift."},
+		{nexus.CodeNotReady, CodeFailed, "A requirement of a run is missing; the message names it, and nexus doctor shows how to fix it."},
 		{nexus.CodeForbidden, CodeUsage, "The goal contains a phrase that goals.deny forbids; the message names it and where it is set."},
 		{nexus.CodeKeyUnsafe, CodeUsage, "Others can read or change the key file, so its keys are not used; the message says why."},
 		{nexus.CodeAuth, CodePerson, "The provider refused the key."},

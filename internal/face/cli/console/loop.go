@@ -21,7 +21,7 @@ func (a *Console) ShowLoop(ctx context.Context, p *app.Repository, name nexus.Ru
 	}
 	if r == nil {
 		return &nexus.Error{
-			Code: nexus.CodeNotFound, Message: "nothing has improved this repository yet",
+			Code: nexus.CodeNotFound, Message: "no improvement loop has run in this repository yet",
 			Hint: "Start with nexus improve --once.",
 		}
 	}
@@ -53,7 +53,7 @@ func NoLoop(s *state.State) error {
 		return nil
 	}
 	return &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is a loop, whose pieces of work are runs of their own", s.Run),
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is a loop: each piece of its work is a run of its own", s.Run),
 		Hint: fmt.Sprintf("Name one of them, such as %s-1; nexus improve --status lists them.", s.Run),
 	}
 }

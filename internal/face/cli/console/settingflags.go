@@ -73,7 +73,7 @@ func (a *Console) SettingFlags(c *cobra.Command, names ...string) {
 		case "sandbox":
 			k.name, usage, k.keys = "MODE", "sandbox for agents and gates: auto, native, bwrap, landlock or off", []string{"sandbox"}
 		case "preset":
-			k.name, usage, k.keys = "NAME", "defaults for what you did not set: conservative, balanced or aggressive", []string{"preset"}
+			k.name, usage, k.keys = "NAME", "defaults for settings that you did not set: conservative, balanced or aggressive", []string{"preset"}
 		case "approval":
 			k.name, usage, k.keys = "LEVEL", "what needs approval: none, destructive, commits or all", []string{"approval"}
 		case "step":

@@ -35,7 +35,7 @@ func (d *stage) begin(ctx context.Context, inner *console.Console) error {
 	inner.Dir = d.home
 	inner.Set["land"] = "true"
 	inner.In = &console.Typist{Lines: typed(), Echo: inner.Err, Pace: 4 * d.pace}
-	inner.Say("$ nexus new %s %q --land\n(what is typed behind > and at Start? is part of the demo)\n", genesisName, genesisIdea)
+	inner.Say("$ nexus new %s %q --land\n(the answers after > and at Start? are typed by the demo)\n", genesisName, genesisIdea)
 	o := progress.Order{RunOptions: app.RunOptions{Goal: nexus.Goal{Text: genesisIdea, Mode: nexus.Evolution}}, Once: !d.keep}
 	err := startcmd.Begin(ctx, inner, genesisName, &o)
 	if inner.Dir = filepath.Join(d.home, genesisName); err == nil && !inner.JSON {
@@ -74,7 +74,7 @@ func happened(ctx context.Context, a *console.Console) error {
 	if err != nil {
 		return err
 	}
-	return a.Print(text + "\n" + style.Bold("what became of each requirement") + "\n" + view.DrawTrace(style, t))
+	return a.Print(text + "\n" + style.Bold("the state of each requirement") + "\n" + view.DrawTrace(style, t))
 }
 
 // milestones returns the results of a demo run, each with its name.

@@ -50,7 +50,7 @@ func (d *stage) watch(ctx context.Context) error {
 }
 
 // errBuilds ends the display of an interview because its result is being built.
-var errBuilds = errors.New("what the interview led to is being built")
+var errBuilds = errors.New("Nexus builds the project from the interview")
 
 // watchBoth shows an interview until it has started a run that builds something, and then that
 // run. If the user closes the screen earlier, nothing more is shown.
@@ -190,7 +190,7 @@ type screen struct{ path, what string }
 // addresses lists the most useful pages of a run.
 func addresses(base string, run nexus.RunID, most []screen) string {
 	var b strings.Builder
-	b.WriteString("once the browser is in, these show most:")
+	b.WriteString("once the browser shows the page, look at these:")
 	for _, s := range most {
 		b.WriteString("\n  " + base + "/r/" + url.PathEscape(string(run)) + "/" + s.path + "  " + s.what)
 	}
@@ -205,12 +205,12 @@ func (d *stage) leave(ctx context.Context, inner *console.Console) {
 	}
 	state := filepath.Join(d.home, "state")
 	text := "the sample and its journal are kept; look around:\n  cd " + inner.Dir + "; export XDG_STATE_HOME=" + state +
-		"\n  nexus show " + fixed + "             # what was tried, found and fixed\n  nexus logs                # everything that happened" +
-		"\n  nexus report              # how well it went\n  nexus watch               # the run on the whole screen" +
+		"\n  nexus show " + fixed + "             # attempts, findings and fixes\n  nexus logs                # everything that happened" +
+		"\n  nexus report              # the report\n  nexus watch               # the run on the whole screen" +
 		"\n  nexus serve               # the run in the browser: open the address that it prints" +
-		"\n  git log --stat --branches # what landed\nremove them with: rm -rf " + d.home + "\nto open in a browser:"
+		"\n  git log --stat --branches # the landed commits\nremove them with: rm -rf " + d.home + "\nto open in a browser:"
 	if page := filepath.Join(d.home, "report.html"); d.report(ctx, inner, page) {
-		text += "\n  " + (&url.URL{Scheme: "file", Path: page}).String() + "   # what came of it"
+		text += "\n  " + (&url.URL{Scheme: "file", Path: page}).String() + "   # the result"
 	}
 	if !d.genesis {
 		text += "\n  nexus demo --serve --dir " + d.home + "   # prints the address of the dashboard"

@@ -101,7 +101,7 @@ func repaired(ctx context.Context, a *console.Console) error {
 			return nil
 		}
 		style := a.Style(a.Out)
-		text := "\n" + style.Bold("what went wrong on the way, and was fixed") + "\n"
+		text := "\n" + style.Bold("failures on the way that were fixed") + "\n"
 		for _, line := range all {
 			text += "  - " + strings.TrimPrefix(style.Wrap(line, "    "), "    ") + "\n"
 		}

@@ -115,7 +115,7 @@ func discoverCommand(a *console.Console) *cobra.Command {
 
 // agree asks the person at the terminal whether a model may be paid.
 func agree(ctx context.Context, a *console.Console) error {
-	answer, err := a.Keyboard().Line(ctx, "Go on? [y/N]: ")
+	answer, err := a.Keyboard().Line(ctx, "Continue? [y/N]: ")
 	if err == nil && !nexus.Agrees(strings.TrimSpace(answer)) {
 		err = errors.New("no model was asked: you did not agree")
 	}
@@ -168,7 +168,7 @@ func (f *discoverFlags) open(r discover.Result, ids []string) ([]finding.Ranked,
 			return nil, unfound(id)
 		case left != nil && f.add:
 			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is not for the backlog: %s", id, left.Words()),
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was not added to the backlog: %s", id, left.Words()),
 				Hint: "nexus discover lists the findings.",
 			}
 		case left == nil:
@@ -296,7 +296,7 @@ func drawDid(s view.Style, d discover.StrategyReport, all bool) string {
 		fmt.Fprintf(&b, "%s %s\n", s.Warn(d.Strategy+":"), view.Clean(n))
 	}
 	if d.More > 0 {
-		fmt.Fprintf(&b, "%s: %s beyond the bound are left out\n", d.Strategy, view.Count(d.More, "finding"))
+		fmt.Fprintf(&b, "%s: %s above the limit are left out\n", d.Strategy, view.Count(d.More, "finding"))
 	}
 	return b.String()
 }

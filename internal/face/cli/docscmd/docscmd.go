@@ -181,7 +181,7 @@ func refreshCommand(a *console.Console) *cobra.Command {
 	c := a.Command("refresh [NAME...] [flags]", short, func(ctx context.Context, args []string) error {
 		if a.Env(sandbox.Mark) != "" {
 			return &nexus.Error{
-				Code: nexus.CodeForbidden, Message: "agents may not write the documents", Hint: "Say what is wrong with one when you submit.",
+				Code: nexus.CodeForbidden, Message: "agents may not write the documents", Hint: "Report errors in one when you submit.",
 			}
 		}
 		d, err := open(ctx, a)

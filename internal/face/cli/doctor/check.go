@@ -135,7 +135,7 @@ func (r Report) Err() error {
 		words = append(words, c.Name+": "+c.Detail)
 	}
 	return &nexus.Error{
-		Code: first.Code, Message: fmt.Sprintf("%d things keep the run from starting: %s", len(all), strings.Join(words, "; ")),
+		Code: first.Code, Message: fmt.Sprintf("%d problems keep the run from starting: %s", len(all), strings.Join(words, "; ")),
 		Hint: "nexus doctor shows how to fix each.",
 	}
 }

@@ -22,7 +22,7 @@ func TestErr(t *testing.T) {
 		{true, []Check{fine}, "", ""},
 		{true, []Check{fine, worth}, nexus.CodeNotReady, "b: odd"},
 		{false, []Check{worth, bad}, nexus.CodeNoKey, "no key"},
-		{true, []Check{bad, worth}, nexus.CodeNoKey, "2 things keep the run from starting: c: no key; b: odd"},
+		{true, []Check{bad, worth}, nexus.CodeNoKey, "2 problems keep the run from starting: c: no key; b: odd"},
 		{false, []Check{{Name: "t", Detail: "no tests", ask: "Start?"}, bad}, nexus.CodeNoKey, "no key"},
 		{false, []Check{{Name: "t", Detail: "no tests", ask: "Start?"}}, nexus.CodeNotReady, "t: no tests"},
 		{false, []Check{{Name: "d", Detail: "nobody said"}}, nexus.CodeNotReady, "d: nobody said"}, // the zero state blocks

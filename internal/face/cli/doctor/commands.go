@@ -52,7 +52,7 @@ func checkHooks(ctx context.Context, a *console.Console, p *app.Repository) []Ch
 		case none && missing.Code == nexus.CodeNotFound:
 			c.State, c.Detail, c.Hint = Notice, missing.Message, missing.Hint
 			if blocks {
-				c.State, c.Detail = Blocker, missing.Message+": what cannot be run refuses"
+				c.State, c.Detail = Blocker, missing.Message+": a hook that cannot run counts as a refusal"
 			}
 		default:
 			return append(checks, checked(c.Name, "", err))

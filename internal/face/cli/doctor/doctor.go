@@ -177,7 +177,7 @@ func (l *inspection) checkout(ctx context.Context) {
 		l.add(Check{Name: "branch", State: Notice, Detail: "detached head", Hint: "Results go to their own branch. To use --land, give --target."})
 	}
 	if name, mail := git.Author(ctx, repo, l.app.Env); (name == "" || mail == "") && l.wants("identity") {
-		l.add(Check{Name: "identity", State: Notice, Detail: "git does not know who you are: user.name or user.email is not set", Hint: "Set them with git config --global user.name NAME, and the same for user.email."})
+		l.add(Check{Name: "identity", State: Notice, Detail: "git has no identity for you: user.name or user.email is not set", Hint: "Set them with git config --global user.name NAME, and the same for user.email."})
 	} else if !l.Run {
 		l.add(Check{Name: "identity", State: Fine, Detail: name + " <" + mail + ">"})
 	}

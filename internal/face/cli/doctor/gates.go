@@ -27,7 +27,7 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return len(g.Args) == 0 })
 	if len(gates) == 0 {
 		return slices.Concat([]Check{{
-			Name: "gates", State: Notice, Detail: "no gate is set or detected: work that no check of its own shows waits for you",
+			Name: "gates", State: Notice, Detail: "no gate is set or detected: a task without a check of its own waits for you",
 			Hint: "Set what builds and tests this project in nexus.toml, under [gates].",
 		}}, checkTests(nil, nil, c, q), switchedOff(dir, c))
 	}
@@ -89,7 +89,7 @@ func checkTests(gates []gate.Gate, gone []string, c config.Gates, q Question) []
 	}
 	k := Check{
 		Name: "tests", State: Blocker, ask: "Start without tests?",
-		Detail: "no gate runs tests, so nobody would notice what the work breaks",
+		Detail: "no gate runs tests, so broken code would go unnoticed",
 		Hint:   `Set gates.test to the command that runs the tests in nexus.toml, or gates.test = false to work without tests.`,
 	}
 	if len(lacks) > 0 {

@@ -44,12 +44,12 @@ const (
 func (l *inspection) agreed(ctx context.Context, open []Check) (fixScope, error) {
 	a := l.app
 	asks := !l.Yes && a.Person() && !a.JSON
-	text := "This is mended:\n"
+	text := "Fixed:\n"
 	switch {
 	case !l.Yes && !asks:
 		return closes, nil
 	case asks:
-		text = "This would be mended:\n"
+		text = "Would be fixed:\n"
 	}
 	for _, c := range open {
 		text += "- " + c.Name + ": " + view.Clean(c.Detail) + "\n"

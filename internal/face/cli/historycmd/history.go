@@ -28,7 +28,7 @@ type lookBack struct {
 func historyCommand(a *console.Console) *cobra.Command {
 	var o lookBack
 	c := a.Command("history [--all] [--since WHEN] [--by WAY]... [--json|--csv]",
-		"show figures over the runs of this repository, or of all repositories", func(ctx context.Context, _ []string) error {
+		"show statistics of the runs of this repository, or of all repositories", func(ctx context.Context, _ []string) error {
 			begin, err := whenOf(o.since, a.Now())
 			if err != nil {
 				return err

@@ -20,7 +20,7 @@ import (
 )
 
 func lessonsCommand(a *console.Console) *cobra.Command {
-	return a.Parent("lessons", "show what new runs learn from earlier ones", lessonListCommand(a),
+	return a.Parent("lessons", "show the lessons that new runs take from earlier ones", lessonListCommand(a),
 		lessonShowCommand(a), lessonResetCommand(a))
 }
 
@@ -33,7 +33,7 @@ type lessonList struct {
 }
 
 func lessonListCommand(a *console.Console) *cobra.Command {
-	c := a.Command("list [KIND] [--json]", "list what a run that starts now would learn", func(ctx context.Context, args []string) error {
+	c := a.Command("list [KIND] [--json]", "list the lessons for a run that starts now", func(ctx context.Context, args []string) error {
 		kind, err := kindOf(console.First(args))
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func drawLessons(s view.Style, l lessonList) string {
 		text = "turned off: " + strings.Join(names, ", ") + "\n"
 	}
 	if len(l.Lessons) == 0 {
-		return text + fmt.Sprintf("nothing is learned from %s: each lesson rests on at least %s\n", view.Count(l.Runs,
+		return text + fmt.Sprintf("there are no lessons from %s yet: each lesson needs at least %s\n", view.Count(l.Runs,
 			"run"), view.Count(l.Sample, "task"))
 	}
 	return text + lessonTable(s, l.Lessons)
@@ -127,7 +127,7 @@ type lessonShow struct {
 }
 
 func lessonShowCommand(a *console.Console) *cobra.Command {
-	c := a.Command("show [RUN] [--json]", "show what a run had learned when it started, and which tasks that changed",
+	c := a.Command("show [RUN] [--json]", "show the lessons that a run started with, and the tasks that they changed",
 		func(ctx context.Context, args []string) error {
 			return a.ReadRun(ctx, console.First(args), func(_ *app.Repository, r journal.Run, s *state.State) error {
 				l := lessonShow{Run: r.ID, Lessons: lessons.Describe(s.Goal.Routing.Lessons), Used: []nexus.TaskRouted{}}
@@ -146,7 +146,7 @@ func lessonShowCommand(a *console.Console) *cobra.Command {
 
 func drawShown(s view.Style, l lessonShow) string {
 	if len(l.Lessons) == 0 {
-		return "run " + string(l.Run) + " had learned nothing when it started\n"
+		return "run " + string(l.Run) + " had no lessons when it started\n"
 	}
 	text := lessonTable(s, l.Lessons)
 	for _, r := range l.Used {

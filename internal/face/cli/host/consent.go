@@ -93,11 +93,11 @@ func Refuses(text string) bool {
 // YesTakes describes the possible consequences of a yes to a run's question, with or without a
 // conductor.
 func YesTakes(s *state.State, held bool) string {
-	text := "The run continues, within what was agreed to. "
+	text := "The run continues, within the limits that were agreed to. "
 	if !held {
-		text = "Nobody works on the run now. "
+		text = "The run is not in progress. "
 		if app.CanDeliver(s) {
-			text = "What landed is published now; a model resolves conflicts. "
+			text = "Landed work is published now; a model resolves conflicts. "
 		}
 	}
 	return text + LimitOf(s).String()

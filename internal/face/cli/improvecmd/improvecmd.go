@@ -232,11 +232,11 @@ func priced(ctx context.Context, a *console.Console, r nexus.ImproveRules, w *wi
 	case !a.Person() || w.Headless || w.JSONL:
 		return &nexus.Error{
 			Code:    nexus.CodeNeedsPerson,
-			Message: "nothing was started: there is no terminal to agree to what " + strings.Join(paid, ", ") + " costs",
-			Hint:    "Give --yes, or run nexus discover --strategies " + paid[0] + " --add, and start what you like of the backlog.",
+			Message: "nothing was started: there is no terminal to agree to the cost of " + strings.Join(paid, ", "),
+			Hint:    "Give --yes, or run nexus discover --strategies " + paid[0] + " --add, and start items of the backlog.",
 		}
 	}
-	answer, err := a.Keyboard().Line(ctx, "Go on? [y/N]: ")
+	answer, err := a.Keyboard().Line(ctx, "Continue? [y/N]: ")
 	if err == nil && !nexus.Agrees(strings.TrimSpace(answer)) {
 		err = &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "nothing was started", Hint: "Leave it out: --strategies=-" + paid[0] + "."}
 	}
@@ -277,7 +277,7 @@ func schedule(watch string) (func(time.Time) time.Time, error) {
 			`Write minute, hour, day of month, month and weekday, such as "0 2 * * 1-5".`)
 	}
 	if s.Next(time.Unix(0, 0)).IsZero() {
-		return nil, invalid(fmt.Sprintf("--watch: %s never comes", view.Quote(watch)), `Write a day that exists, such as "0 2 * * 1-5".`)
+		return nil, invalid(fmt.Sprintf("--watch: %s never occurs", view.Quote(watch)), `Write a day that exists, such as "0 2 * * 1-5".`)
 	}
 	return s.Next, nil
 }

@@ -130,7 +130,7 @@ func counts(speaks string) string {
 	case "copilot", "goose", "text": // goose's tokens are those of its last call
 		return "nothing"
 	case "acp":
-		return "what it tells"
+		return "what it reports"
 	default:
 		return "tokens"
 	}

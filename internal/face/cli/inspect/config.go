@@ -46,7 +46,7 @@ func configCommand(a *console.Console) *cobra.Command {
 		})
 	}, console.CodeOK, console.CodeUsage)
 	c.Flags().BoolVar(&explain, "explain", false, "show where each value came from")
-	c.Flags().BoolVar(&diff, "diff", false, "show only what differs from the defaults, and where it came from")
+	c.Flags().BoolVar(&diff, "diff", false, "show only settings that differ from the defaults, and where they came from")
 	c.Flags().BoolVar(&show, "schema", false, "print the JSON Schema of nexus.toml")
 	c.MarkFlagsMutuallyExclusive("explain", "diff", "schema")
 	a.JSONFlag(c)

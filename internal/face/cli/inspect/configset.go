@@ -113,7 +113,7 @@ type described struct {
 }
 
 func configGetCommand(a *console.Console) *cobra.Command {
-	const short = "print a setting: its value, where that came from, and what it means"
+	const short = "print a setting: its value, origin and meaning"
 	c := a.Command("get KEY [--json]", short, func(_ context.Context, args []string) error {
 		k, path, err := config.FindKey(args[0])
 		if err != nil {

@@ -73,7 +73,7 @@ func generateCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(0, -1)
 	c.ValidArgs = targetNames()
-	c.Flags().BoolVar(&check, "check", false, "write nothing; print what would change, and fail if anything would")
+	c.Flags().BoolVar(&check, "check", false, "write nothing; print the changes, and fail if there are any")
 	c.Flags().BoolVar(&all, "all", false, "for every known tool")
 	a.JSONFlag(c)
 	return c

@@ -43,7 +43,7 @@ func (k copied) draw(s view.Style) string {
 		text += s.Warn(view.Count(k.Absent, "blob")+" that events name were not found") + "\n"
 	}
 	if k.Why != "" {
-		text += "what was wrong: " + view.Clean(k.Why) + "\n"
+		text += "the damage: " + view.Clean(k.Why) + "\n"
 	}
 	for _, l := range k.Lost {
 		text += s.Warn(fmt.Sprintf("lost of run %s: %s, %d to %d", l.Run, view.Count(l.Events, "event"), l.From, l.To)) + ": " +

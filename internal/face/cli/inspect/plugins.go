@@ -36,13 +36,13 @@ type testedPlugin struct {
 }
 
 func pluginsCommand(a *console.Console) *cobra.Command {
-	const lists = "list plugins, what they are asked, and whether they are trusted"
+	const lists = "list plugins, their kinds, and whether they are trusted"
 	list := a.Command("list [--json]", lists, func(ctx context.Context, _ []string) error {
 		return listPlugins(ctx, a)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	list.Args = console.Takes(0, 0)
 	a.JSONFlag(list)
-	const tests = "ask a plugin sample questions, and check what it answers"
+	const tests = "ask a plugin sample questions, and check its answers"
 	test := a.Command("test NAME [--json]", tests, func(ctx context.Context, args []string) error {
 		return testPlugin(ctx, a, args[0])
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)

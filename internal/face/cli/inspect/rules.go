@@ -118,7 +118,7 @@ func held(set *rules.Set, paths []string, task string) standing {
 // draw draws a table of the files, and the other entries.
 func (v standing) draw(s view.Style) string {
 	if len(v.Rules)+len(v.Invoked)+len(v.Refused) == 0 {
-		return "nothing is said to agents here; AGENTS.md would be read\n"
+		return "there are no instructions for agents here; AGENTS.md would be read\n"
 	}
 	var b strings.Builder
 	var rows [][]string

@@ -101,7 +101,7 @@ func (m moved) draw(s view.Style) string {
 		text += s.Warn(view.Count(m.Absent, "blob")+" that events name were not found") + "\n"
 	}
 	if m.NoCommits {
-		text += s.Warn("its commits were left out: this repository has not the one from which it started") + "\n"
+		text += s.Warn("its commits were left out: this repository does not have the commit that it started from") + "\n"
 	}
 	if m.Shown {
 		text += fmt.Sprintf("look at it: nexus report %s; it does not continue here, and spends nothing\n", m.Run)

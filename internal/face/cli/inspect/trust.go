@@ -26,7 +26,7 @@ type entrusted struct {
 
 func trustCommand(a *console.Console) *cobra.Command {
 	var yes, forget bool
-	c := a.Command("trust [NAME...] [--yes | --forget] [--json]", "trust what a repository sets for agents", func(ctx context.Context, names []string) error {
+	c := a.Command("trust [NAME...] [--yes | --forget] [--json]", "trust the settings of a repository for agents", func(ctx context.Context, names []string) error {
 		dir, err := a.WorkDir()
 		if err != nil {
 			return err

@@ -88,7 +88,7 @@ func (s *server) work( //nolint:contextcheck // what it starts outlives the call
 	}
 	if !s.jobs.Start(func() { defer stop(nil); done <- s.run(work, o) }) {
 		stop(nil)
-		return mcpserver.Result{Text: "the server is about to end, and starts nothing", Failed: true}
+		return mcpserver.Result{Text: "the server is stopping, and starts nothing new", Failed: true}
 	}
 	var soon <-chan nexus.RunID // nil if the caller waits for the end
 	if wait, given := c.Input["wait"].(bool); given && !wait {

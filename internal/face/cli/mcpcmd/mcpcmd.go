@@ -76,7 +76,7 @@ func (s *server) stdio(ctx context.Context, offered *mcpserver.Server) {
 	defer context.AfterFunc(ctx, func() { s.jobs.Drain(); end(context.Cause(ctx)) })()
 	offered.Stdio(serving, s.Console.In, s.Console.Out)
 	if n := s.jobs.Running(); n > 0 && ctx.Err() == nil {
-		s.Console.Say("the client is gone; its work continues until it is done (%s); interrupt to stop", view.Count(n, "call"))
+		s.Console.Say("the client has disconnected; its work continues until it is done (%s); interrupt to stop", view.Count(n, "call"))
 	}
 	s.jobs.Drain()
 }

@@ -23,7 +23,7 @@ func (s *server) resources() []mcpserver.Resource {
 	return []mcpserver.Resource{
 		{URI: base, Name: "runs", About: "All runs of this repository, the latest last.", Read: s.read},
 		{URI: base + "/{run}", Name: "run", About: "The report of a run.", Template: true, Read: s.read},
-		{URI: transcript, Name: "transcript", About: "A session as it was said, such as T1.1/coder.1.", Template: true, Read: s.read},
+		{URI: transcript, Name: "transcript", About: "The transcript of a session, such as T1.1/coder.1.", Template: true, Read: s.read},
 	}
 }
 

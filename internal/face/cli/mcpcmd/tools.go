@@ -63,7 +63,7 @@ func starting() []tool {
 			name: "plan", about: "Turn a goal into a checked plan of tasks, with an estimate of time and money. Changes no files. With plan, check that plan instead; with run, return the plan that was made in an earlier call.",
 			command: []string{"plan", "--json"}, consent: "plan", long: true, conducts: true,
 			params: append([]param{
-				{name: "goal", about: "what must be true afterwards, in words", place: word},
+				{name: "goal", about: "the goal: what must be true afterwards, in words", place: word},
 				planned,
 				{name: "run", about: "run of an earlier call whose plan to return"},
 			}, spending()...),
@@ -71,13 +71,13 @@ func starting() []tool {
 		{
 			name: "run", about: "Work on a goal or a plan until it is done: plan, code, gates, review. The result is a branch nexus/RUN; your checkout stays as it is.",
 			command: []string{"run", "--json"}, consent: "run", long: true, conducts: true,
-			params: append([]param{{name: "goal", about: "what must be true afterwards, in words", place: word}, planned}, working()...),
+			params: append([]param{{name: "goal", about: "the goal: what must be true afterwards, in words", place: word}, planned}, working()...),
 		},
 		{
 			name: "quick", about: "Do one small task without a plan, with the same gates and review as run.",
 			command: []string{"quick", "--json"}, consent: "quick", long: true, conducts: true,
 			params: append([]param{
-				{name: "task", about: "what to do, in words", place: word, needed: true},
+				{name: "task", about: "the task, in words", place: word, needed: true},
 				{name: "check", about: "gate or shell command that passes when the task is done"},
 			}, working()...),
 		},
@@ -94,7 +94,7 @@ func looking() []tool {
 	return []tool{
 		{name: "status", about: "Show the status of a run: tasks, money, time left, and the questions that wait for a person.", command: []string{"status", "--json"}, params: []param{runWord()}, reads: true},
 		{
-			name: "tasks", about: "List the tasks of a run: what each is, its state, attempts and costs.", command: []string{"status", "--json"}, reads: true, only: onlyTasks,
+			name: "tasks", about: "List the tasks of a run with title, state, attempts and costs.", command: []string{"status", "--json"}, reads: true, only: onlyTasks,
 			params: []param{runWord(), {name: "status", about: "only tasks with this status", place: aside, values: statuses()}},
 		},
 		{
@@ -102,21 +102,21 @@ func looking() []tool {
 			params: []param{{name: "name", about: "run, task, attempt or session; default: the report of the run", place: word}, runFlag()},
 		},
 		{
-			name: "diff", about: "Return what a task or an attempt changed, landed or not, as git prints it.", command: []string{"diff", "--json"}, reads: true,
+			name: "diff", about: "Return the change of a task or an attempt, landed or not, as git prints it.", command: []string{"diff", "--json"}, reads: true,
 			params: []param{
 				{name: "task", about: "task (T1) or attempt (T1.1)", place: word, needed: true},
-				{name: "round", about: "only what this round changed", sort: whole, least: 1, most: 1e6},
-				{name: "up_to", about: "what was changed up to the end of this round", sort: whole, flag: "up-to", least: 1, most: 1e6},
+				{name: "round", about: "only the change of this round", sort: whole, least: 1, most: 1e6},
+				{name: "up_to", about: "the change up to the end of this round", sort: whole, flag: "up-to", least: 1, most: 1e6},
 				{name: "stat", about: "only the files, and how much changed in each", sort: truth},
 				runFlag(),
 			},
 		},
 		{
-			name: "evidence", about: "Show which criteria are met on what landed, and by what evidence.", command: []string{"evidence", "--json"}, reads: true,
-			params: []param{runWord(), {name: "commit", about: "instead: what the git note of this commit records"}},
+			name: "evidence", about: "Show which criteria the landed work meets, with evidence.", command: []string{"evidence", "--json"}, reads: true,
+			params: []param{runWord(), {name: "commit", about: "instead, the git note of this commit"}},
 		},
 		{
-			name: "logs", about: "Return what happened in a run, event by event. To continue, pass last as since.", command: []string{"logs", "--json"}, reads: true,
+			name: "logs", about: "Return the events of a run. To continue, pass last as since.", command: []string{"logs", "--json"}, reads: true,
 			params: []param{
 				{name: "name", about: "run, or task or attempt of the latest run", place: word},
 				{name: "task", about: "only events of this task"},
@@ -149,7 +149,7 @@ func steering() []tool {
 			},
 		},
 		{
-			name: "approve", about: "Allow what a question asks permission for, or waive a criterion (T1/AC-2, with why), as the user decided. To refuse, answer no.", command: []string{"approve", "--json"}, consent: "approve",
+			name: "approve", about: "Give the permission that a question asks for, or waive a criterion (T1/AC-2, with why), as the user decided. To refuse, answer no.", command: []string{"approve", "--json"}, consent: "approve",
 			params: []param{
 				{name: "id", about: "the question (q1) or the criterion (T1/AC-2)", place: word, needed: true},
 				{name: "why", about: "why the criterion need not be met"},
@@ -168,7 +168,7 @@ func steering() []tool {
 			name: "add", about: "Add something to do to the run that is in progress: one small task, or more work, which its planner turns into tasks. Without a run it goes to the backlog of the repository.",
 			command: []string{"add", "--json"}, consent: "add", long: true,
 			params: []param{
-				{name: "text", about: "what to do, in words", place: word, needed: true},
+				{name: "text", about: "the task, in words", place: word, needed: true},
 				{name: "files", about: "files that it is about", sort: texts},
 				{name: "needs", about: "tasks that must land first, such as T1", sort: texts},
 				{name: "type", about: "kind of work", values: []string{"code", "test", "docs"}},
@@ -181,19 +181,19 @@ func steering() []tool {
 			params: []param{{name: "task", about: "only this task, such as T1", place: word}, runFlag()},
 		},
 		{
-			name: "unpause", about: "Let a task continue that was paused.", command: []string{"unpause", "--json"},
+			name: "unpause", about: "Continue a paused task.", command: []string{"unpause", "--json"},
 			params: []param{{name: "task", about: "the task, such as T1", place: word, needed: true}, runFlag()},
 		},
 		{
-			name: "interrupt", about: "Cut off what the agent of a task does now, and tell it why. Its task continues.", command: []string{"interrupt", "--json"},
+			name: "interrupt", about: "Interrupt the agent of a task, and tell it why. Its task continues.", command: []string{"interrupt", "--json"},
 			params: []param{
 				{name: "task", about: "the task, such as T1", place: word, needed: true},
-				{name: "text", about: "what it is to do instead", place: word},
+				{name: "text", about: "instructions for it", place: word},
 				runFlag(),
 			},
 		},
 		{
-			name: "stop", about: "End a run for good. What landed stays.", command: []string{"stop", "--json"}, ends: true,
+			name: "stop", about: "End a run. Landed work stays.", command: []string{"stop", "--json"}, ends: true,
 			params: []param{{name: "now", about: "do not let agents finish their turn", sort: truth}, {name: "why", about: "reason, which is recorded"}, runFlag()},
 		},
 	}
@@ -205,7 +205,7 @@ func checking() []tool {
 			name: "check", about: "Run the project's gates (build, lint, tests and others) on the working tree, in the sandbox, and return their findings.", command: []string{"check", "--json"}, long: true,
 			params: []param{
 				{name: "gates", about: "only these gates, by name or kind: build, type, lint, format, test", sort: texts},
-				{name: "base", about: "fail only for what got worse since this commit or branch"},
+				{name: "base", about: "fail only for regressions since this commit or branch"},
 				{name: "related", about: "only the tests that the change affects", sort: truth},
 				{name: "stop", about: "stop at the first gate that fails", sort: truth},
 				{name: "coverage", about: "measure test coverage, which runs the tests once more", sort: truth},
@@ -216,14 +216,14 @@ func checking() []tool {
 			name: "parse", about: "Read the output of a build, lint or test tool: findings with file and line, and how many tests passed.", command: []string{"parse", "--json"}, tail: []string{"-"}, reads: true,
 			params: []param{
 				{name: "format", about: "format of the output, such as go-test; default: detect it", place: word, usual: "auto"},
-				{name: "output", about: "what the tool printed", place: input, needed: true},
+				{name: "output", about: "the output of the tool", place: input, needed: true},
 				{name: "command", about: "command that printed it; helps to detect the format"},
 				{name: "exit", about: "its exit code; -1 if it was killed", sort: whole, least: -1, most: 255},
 				{name: "tests", about: "it should run tests: no tests is not a pass", sort: truth},
 			},
 		},
 		{
-			name: "policy", about: "Say whether an agent of Nexus may run a shell command: allow, ask or deny, and why. Runs nothing.", command: []string{"policy", "check"}, reads: true,
+			name: "policy", about: "Check whether an agent of Nexus may run a shell command: allow, ask or deny, and why. Runs nothing.", command: []string{"policy", "check"}, reads: true,
 			params: []param{
 				{name: "command", about: "the command line", place: word, needed: true},
 				{name: "role", about: "role of the agent; default: coder"},

@@ -23,7 +23,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
-	return []*cobra.Command{a.Parent("memory", "show what was learned here, and decide what agents see of it",
+	return []*cobra.Command{a.Parent("memory", "show the lessons learned here, and decide which of them agents see",
 		listCommand(a), showCommand(a), approveCommand(a), forgetCommand(a), gcCommand(a))}
 }
 
@@ -147,7 +147,7 @@ type listing struct {
 func listCommand(a *console.Console) *cobra.Command {
 	var f filter
 	c := a.Command("list [flags]",
-		"list what was learned, what waits for approval, and what is out of date", func(ctx context.Context, _ []string) error {
+		"list the episodes: approved, proposed and out of date", func(ctx context.Context, _ []string) error {
 			if err := f.check(); err != nil {
 				return err
 			}
@@ -179,7 +179,7 @@ func listCommand(a *console.Console) *cobra.Command {
 func draw(s view.Style, l listing) string {
 	var b strings.Builder
 	if len(l.Episodes) == 0 {
-		b.WriteString("nothing is remembered here\n")
+		b.WriteString("there are no episodes here\n")
 	} else {
 		rows := make([][]string, len(l.Episodes))
 		for i, r := range l.Episodes {
@@ -376,7 +376,7 @@ func outside(a *console.Console) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeForbidden, Message: "agents may not edit the memory",
-		Hint: "Say in learned, when you submit, what the next agent should know.",
+		Hint: "When you submit, put facts for the next agent into learned.",
 	}
 }
 
@@ -390,7 +390,7 @@ type dropped struct {
 func gcCommand(a *console.Console) *cobra.Command {
 	dry := false
 	c := a.Command("gc [--dry-run] [--json]",
-		"remove episodes about deleted files, or that nobody approved or needed for long", func(ctx context.Context, _ []string) error {
+		"remove episodes about deleted files, and those that were not approved or needed for a long time", func(ctx context.Context, _ []string) error {
 			if err := outside(a); err != nil {
 				return err
 			}

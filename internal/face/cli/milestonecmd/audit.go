@@ -187,7 +187,7 @@ func (r *road) audit(
 }
 
 func auditCommand(a *console.Console) *cobra.Command {
-	const short = "run the checks of a milestone, and list what is missing"
+	const short = "run the checks of a milestone, and list its gaps"
 	c := a.Command("audit NAME [--target BRANCH] [--json]", short, func(ctx context.Context, args []string) error {
 		got, _, err := audited(ctx, a, args[0])
 		if err != nil {

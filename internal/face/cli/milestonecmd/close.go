@@ -81,7 +81,7 @@ func closed(ctx context.Context, a *console.Console, settings config.Config, nam
 	if m.Closed != nil {
 		got, there, err := git.ReadTag(ctx, r.place.Repo, m.Closed.Tag)
 		if err == nil && (!there || got.Commit != m.Closed.Commit) {
-			err = closedAlready(m, "Its tag is not where it was; nexus milestone audit "+m.Name+" says more.")
+			err = closedAlready(m, "Its tag has moved; nexus milestone audit "+m.Name+" says more.")
 		}
 		return ended{Name: m.Name, Closed: *m.Closed, Message: got.Message, Again: true}, nil, err
 	}
@@ -94,13 +94,13 @@ func closed(ctx context.Context, a *console.Console, settings config.Config, nam
 	case err != nil:
 		return ended{}, nil, err
 	case len(got.Gaps) > 0 && resumed:
-		a.Say("the tag %s of this milestone is there already, and where it is, not all is reached; choose another", t.Name)
+		a.Say("the tag %s of this milestone exists already, on a commit where the milestone is not complete; choose another", t.Name)
 		return ended{}, &got, nil
 	case len(got.Gaps) > 0:
 		return ended{}, &got, nil
 	case resumed && strings.TrimSpace(message(got)) != strings.TrimSpace(t.Message):
 		return ended{}, nil, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "the tag " + t.Name + " was made for what " + m.Name + " said before",
+			Code: nexus.CodeInvalidInput, Message: "the tag " + t.Name + " was made for an earlier text of " + m.Name,
 			Hint: "Choose another tag; an existing tag is never moved.",
 		}
 	case !resumed:

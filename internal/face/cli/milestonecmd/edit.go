@@ -192,7 +192,7 @@ func removeCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return answer(ctx, a, name, "is removed; it said:", changed{Removed: was})
+		return answer(ctx, a, name, "is removed; its text was:", changed{Removed: was})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, 1)
 	c.Flags().BoolVar(&force, "force", false, "also remove one that is closed")
@@ -216,7 +216,7 @@ func acceptCommand(a *console.Console) *cobra.Command {
 		if strings.TrimSpace(reason) == "" {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "no reason was given",
-				Hint: "Say what you saw: --reason TEXT. It is kept with your name in " + roadmap.File + ".",
+				Hint: "Give your evidence: --reason TEXT. It is kept with your name in " + roadmap.File + ".",
 			}
 		}
 		err := change(ctx, a, func(r *road) ([]byte, error) {
@@ -226,7 +226,7 @@ func acceptCommand(a *console.Console) *cobra.Command {
 			}
 			m := r.Milestones[i]
 			if m.Closed != nil {
-				return nil, closedAlready(m, "What it was closed with cannot be changed.")
+				return nil, closedAlready(m, "A closed milestone cannot be changed.")
 			}
 			j, err := criterion(m, args[1])
 			if err != nil {

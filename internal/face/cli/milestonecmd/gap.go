@@ -12,7 +12,7 @@ import (
 )
 
 func planCommand(a *console.Console) *cobra.Command {
-	c := lacking(a, startcmd.PlanCommand(a), "plan NAME [flags]", "plan what is missing in a milestone")
+	c := lacking(a, startcmd.PlanCommand(a), "plan NAME [flags]", "plan the gaps of a milestone")
 	for _, flag := range []string{"run", "diff"} {
 		_ = c.Flags().MarkHidden(flag) // hidden: plan already has it
 	}
@@ -20,7 +20,7 @@ func planCommand(a *console.Console) *cobra.Command {
 }
 
 func runCommand(a *console.Console) *cobra.Command {
-	c := lacking(a, startcmd.RunCommand(a), "run NAME [flags]", "work on what is missing in a milestone")
+	c := lacking(a, startcmd.RunCommand(a), "run NAME [flags]", "work on the gaps of a milestone")
 	for _, flag := range []string{"finding", "comment", "stack"} {
 		_ = c.Flags().MarkHidden(flag)
 	}
@@ -56,11 +56,11 @@ func missing(ctx context.Context, a *console.Console, name string) (string, erro
 	case got.Closed != nil:
 		return "", closedAlready(got.Milestone, "Add another milestone for more work.")
 	case !work && len(got.Gaps) > 0:
-		a.Say("no run closes what %s lacks; go on with the commands below", got.Name)
+		a.Say("no run can close the gaps of %s; continue with the commands below", got.Name)
 		return "", tell(a, got)
 	case !work:
 		return "", tell(a, got)
 	}
-	a.Say("what %s lacks is the goal now: %s", got.Name, view.Count(len(s.Requirements)+len(s.Criteria), "part"))
+	a.Say("the goal is now to close the gaps of %s: %s", got.Name, view.Count(len(s.Requirements)+len(s.Criteria), "part"))
 	return string(spec.Markdown(s)), nil
 }

@@ -149,7 +149,7 @@ func (r *road) specs() (map[string]string, error) {
 func change(ctx context.Context, a *console.Console, edit func(r *road) ([]byte, error)) error {
 	if a.Env(sandbox.Mark) != "" {
 		return &nexus.Error{
-			Code: nexus.CodeForbidden, Message: "agents may not change the roadmap", Hint: "Say in your summary what should be in it.",
+			Code: nexus.CodeForbidden, Message: "agents may not change the roadmap", Hint: "Propose the change in your summary.",
 		}
 	}
 	r, err := open(ctx, a)
@@ -168,7 +168,7 @@ func change(ctx context.Context, a *console.Console, edit func(r *road) ([]byte,
 		if _, problems := roadmap.Read(text); len(problems) > 0 {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "the roadmap could not be read afterwards, so nothing was changed: " + problems[0].Text,
-				Hint: "Say it in other words, or edit " + roadmap.File + ".",
+				Hint: "Change the wording, or edit " + roadmap.File + ".",
 			}
 		}
 		return speccmd.Keep(r.top, roadmap.File, text)

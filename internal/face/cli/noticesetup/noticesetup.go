@@ -207,7 +207,7 @@ func telegram(a *app.App, w config.NotifyChannel, at string) (notify.Sender, err
 	chat, err := strconv.ParseInt(w.Chat, 10, 64)
 	switch {
 	case err != nil || chat == 0:
-		return nil, bad(at+".chat", "Write the number of the chat.", "there is no chat to tell")
+		return nil, bad(at+".chat", "Write the number of the chat.", "there is no chat to send messages to")
 	case !regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`).MatchString(token):
 		const hint = "It looks like 123456:ABC-DEF, as @BotFather gives it."
 		return nil, bad(at+".token_env", hint, "the variable does not hold the token of a bot")
@@ -240,7 +240,7 @@ func address(setting, text string) error {
 	case text == "" || err != nil || u.Host == "":
 		return bad(setting, "Write it as https://host/path.", "it is not an address")
 	case !webhookpost.IsSecure(u):
-		return bad(setting, "Use an https address.", "messages would go to %s, where others on the way can read them", u.Host)
+		return bad(setting, "Use an https address.", "messages would go to %s without encryption, so others could read them", u.Host)
 	}
 	return nil
 }

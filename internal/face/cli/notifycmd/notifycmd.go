@@ -26,7 +26,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
-	list := a.Command("list [--json]", "list ways to people and the rules for what goes where", func(context.Context, []string) error {
+	list := a.Command("list [--json]", "list the ways to notify people, and the rules for each", func(context.Context, []string) error {
 		return listWays(a)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	a.JSONFlag(list)
@@ -37,12 +37,12 @@ func Commands(a *console.Console) []*cobra.Command {
 	a.JSONFlag(test)
 	of, most := "", usualLog
 	prints := func(ctx context.Context, _ []string) error { return printLog(ctx, a, of, most) }
-	log := a.Command("log [--way WAY] [--last N] [--json]", "print what was sent, and what could not be", prints,
+	log := a.Command("log [--way WAY] [--last N] [--json]", "print the notifications that were sent, and those that failed", prints,
 		console.CodeOK, console.CodeFailed, console.CodeUsage)
 	log.Flags().StringVar(&of, "way", "", "only notifications sent by this `WAY`")
 	log.Flags().IntVar(&most, "last", usualLog, "`N` last tries")
 	a.JSONFlag(log)
-	return []*cobra.Command{a.Parent("notify", "set up and test notifications, and print what was sent", list, test, log)}
+	return []*cobra.Command{a.Parent("notify", "set up and test notifications, and print those that were sent", list, test, log)}
 }
 
 // usualLog is the default number of printed log lines.
@@ -100,7 +100,7 @@ func listWays(a *console.Console) error {
 
 // terminal describes the terminal of a run.
 func terminal(a *console.Console, c config.Notify) listed {
-	l := listed{Name: notify.TerminalName, Type: c.Terminal, When: "at once, of the run that is conducted there"}
+	l := listed{Name: notify.TerminalName, Type: c.Terminal, When: "at once, about the run in that terminal"}
 	switch c.Terminal {
 	case "off":
 		l.When = "never: notify.terminal is off"
@@ -143,7 +143,7 @@ func drawList(s view.Style, l listing) string {
 		if through == "never" {
 			through = "nothing"
 		}
-		fmt.Fprintf(&b, "quiet: %s %s; breaks through: %s\n", view.Clean(l.Quiet), view.Clean(l.Zone), through)
+		fmt.Fprintf(&b, "quiet: %s %s; still sent: %s\n", view.Clean(l.Quiet), view.Clean(l.Zone), through)
 	}
 	return b.String()
 }
@@ -218,7 +218,7 @@ func sample(d notify.Notifier, at time.Time) delivery.Message {
 	n := notice.Notice{
 		ID: fmt.Sprintf("test/%d", at.UnixNano()), Run: "test", At: at.UTC(), Kind: notice.End, Severity: humaninput.Green,
 		Title: "this is a test",
-		Text:  "Nexus can tell you by this way what happens in your runs.", Next: "nexus notify list",
+		Text:  "Nexus can notify you about your runs in this way.", Next: "nexus notify list",
 	}
 	return delivery.Message{ID: n.ID, Place: d.Place, Link: d.Link, Test: true, Notices: []notice.Notice{n}}
 }

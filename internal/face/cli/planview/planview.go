@@ -80,7 +80,7 @@ func drawAssumed(s view.Style, p nexus.Plan) string {
 	if len(p.Assumptions) == 0 {
 		return ""
 	}
-	text := "the plan takes for granted:\n"
+	text := "the plan assumes:\n"
 	for n, a := range p.Assumptions {
 		text += s.Wrap(fmt.Sprintf("P-%d: %s", n+1, view.Clean(a)), "  ") + "\n"
 	}

@@ -19,7 +19,7 @@ const held = time.Second
 
 var (
 	errLeft  = errors.New("the person left")
-	errAlone = errors.New("no process works on the run any more")
+	errAlone = errors.New("the run is no longer in progress")
 )
 
 // Attach shows a run that another process conducts as if it were conducted here, and forwards
@@ -35,7 +35,7 @@ func Attach(ctx context.Context, a *console.Console, p *app.Repository, r journa
 	}
 	s.showPast(ctx)
 	if a.Person() && !o.JSONL {
-		a.Say("attached to process %d; q and Enter, or Ctrl-C, leaves the run to itself", r.Holder.PID)
+		a.Say("attached to process %d; to leave, type q and Enter, or press Ctrl-C: the run continues", r.Holder.PID)
 	}
 	watch := make(chan struct{})
 	go func() {
@@ -122,7 +122,7 @@ func ReportUnconducted(ctx context.Context, a *console.Console, p *app.Repositor
 		}
 	}
 	if v.Status == nexus.StatusInterrupted && s.Drain == nil {
-		a.Say("its process has gone; nothing is lost, continue with: nexus resume %s", r.ID)
+		a.Say("its process has ended; nothing is lost, continue with: nexus resume %s", r.ID)
 		return console.ExitError(console.CodeInterrupted)
 	}
 	return endOf(s, v)

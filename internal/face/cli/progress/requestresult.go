@@ -12,7 +12,7 @@ import (
 // RequestTimeout limits how long a command waits for the answer to its request.
 const RequestTimeout = 5 * time.Second
 
-var errPatience = errors.New("nobody answered")
+var errPatience = errors.New("there was no answer in time")
 
 // AwaitRequestResult waits a while for the conductor's answer to a request; nil if there is none.
 func AwaitRequestResult(ctx context.Context, p *app.Repository, run nexus.RunID, seq int64) (*nexus.RequestSettled, error) {

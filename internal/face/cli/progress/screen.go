@@ -160,7 +160,7 @@ func (s *screen) showPast(ctx context.Context) {
 	v := s.runView()
 	how := "continues: it was"
 	if s.other {
-		how = "goes on: it is"
+		how = "continues: it is"
 	}
 	s.a.Say("run %s %s %s, %d of %d tasks landed, %s of %s spent; nexus logs shows what happened before",
 		s.state.Run, how, s.state.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit)
@@ -231,7 +231,7 @@ func (s *screen) showEvent(ctx context.Context, e nexus.Event) bool {
 // unread returns the error of an event that does not fit the events before it.
 func unread(e nexus.Event, err error) error {
 	return &nexus.Error{
-		Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("run %s cannot be shown any further than event %d", e.Run, e.Seq-1), Cause: err,
+		Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("run %s cannot be shown after event %d", e.Run, e.Seq-1), Cause: err,
 		Hint: "The run is not affected. nexus journal verify says whether the journal is damaged; a newer nexus may have written it.",
 	}
 }

@@ -168,7 +168,7 @@ func (d *reviewSession) edit(v *nexus.ChangeReview) (bool, error) {
 	if err != nil {
 		return false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the patch cannot be read: " + err.Error(),
-			Hint: fmt.Sprintf("Nothing was sent and nothing is lost: it is kept in %s. Put the line right with nexus review %s --editor.",
+			Hint: fmt.Sprintf("Nothing was sent and nothing is lost: it is kept in %s. Correct the line with nexus review %s --editor.",
 				file, d.task.ID),
 		}
 	}

@@ -50,16 +50,16 @@ func (o *Order) Flags(a *console.Console, c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&o.comment, "comment", "",
 		"comment on `PLACE` of a task's change: FILE:LINE, FILE:LINE-LINE, FILE, or . for all of it; then the text")
-	fl.StringVar(&o.kind, "kind", "", "what the comment wants: `KIND` must, should, question or praise; should if not given")
+	fl.StringVar(&o.kind, "kind", "", "`KIND` of the comment: must, should, question or praise; should if not given")
 	fl.StringVar(&o.suggest, "suggest", "",
 		"the `TEXT` that the commented lines should be replaced by; with --approve or --apply it is not asked for")
 	fl.StringVar(&o.batch, "batch", "", "send the comments in `FILE`, as JSON; - is standard input")
 	fl.StringSliceVar(&o.viewed, "viewed", nil, "mark `FILE` as viewed; it is shown as unviewed again once it changes")
 	fl.StringSliceVar(&o.unviewed, "unviewed", nil, "mark `FILE` as not viewed")
 	fl.StringSliceVar(&o.resolve, "resolve", nil, "resolve the comment `ID`: an unresolved must keeps the change from landing")
-	fl.StringSliceVar(&o.apply, "apply", nil, "apply what the comment `ID` suggests, without an agent")
+	fl.StringSliceVar(&o.apply, "apply", nil, "apply the suggestion of the comment `ID`, without an agent")
 	fl.BoolVar(&o.approve, "approve", false, "approve the change")
-	fl.BoolVar(&o.since, "since-last", false, "show only what changed since your last review")
+	fl.BoolVar(&o.since, "since-last", false, "show only the changes since your last review")
 	fl.BoolVar(&o.all, "all", false, "also show the content of viewed and generated files")
 	fl.BoolVar(&o.editor, "editor", false, "write comments into the change in $VISUAL or $EDITOR, in lines that begin with #>")
 	fl.BoolVar(&o.draft, "draft", false, "keep the comment, or those of --batch, until they are sent with --send")
@@ -325,7 +325,7 @@ type reviewResult struct {
 
 const patience = 5 * time.Second
 
-var errPatience = errors.New("nobody answered")
+var errPatience = errors.New("there was no answer in time")
 
 // check returns an error if the change cannot be reviewed any more, or not in this way.
 func (d *reviewSession) check(v nexus.ChangeReview) error {
@@ -370,7 +370,7 @@ func (d *reviewSession) request(ctx context.Context, v nexus.ChangeReview) error
 		said := fmt.Sprintf("review of %s: %s", d.task.ID, d.saying(v))
 		switch {
 		case out.Granted:
-			return said + "; granted\n"
+			return said + "; accepted\n"
 		case out.Held:
 			return said + fmt.Sprintf("; requested, run %s has not answered yet\n", d.run.ID)
 		default:

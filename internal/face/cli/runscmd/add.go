@@ -59,7 +59,7 @@ func addCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		if got.refused && run == "" && len(w.Needs) == 0 {
-			return keepForLater(ctx, a, p, w, fmt.Sprintf("run %s did not take it: %s", r.ID, got.Why))
+			return keepForLater(ctx, a, p, w, fmt.Sprintf("run %s did not accept it: %s", r.ID, got.Why))
 		}
 		return tellAdded(a, got)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
@@ -98,7 +98,7 @@ func Add(ctx context.Context, a *console.Console, p *app.Repository, r journal.R
 	}
 	got := AdditionResult{Run: r.ID, Seq: e.Seq, Held: r.Holder != nil, Item: wish.Item}
 	if !got.Held {
-		got.Why = "it is taken when the run continues: nexus resume"
+		got.Why = "the run adds it when it continues: nexus resume"
 		return got, nil
 	}
 	told, err := awaitReply(ctx, p, requestResult{Run: r.ID, Seq: e.Seq, Held: true})
@@ -158,7 +158,7 @@ func become(ctx context.Context, p *app.Repository, got *AdditionResult) error {
 		x := s.Addition(got.Seq)
 		switch {
 		case x == nil:
-			got.Why = "the run does not have it any more"
+			got.Why = "it is no longer in the run"
 		case len(x.Tasks) > 0:
 			got.Tasks, got.Why = x.Tasks, ""
 		case x.Why != "":
@@ -168,13 +168,13 @@ func become(ctx context.Context, p *app.Repository, got *AdditionResult) error {
 		case s.Status == nexus.StatusPaused:
 			got.Why = "the run is paused"
 		case s.Status.Ended():
-			got.Why = "the run ended before: it is taken when it continues"
+			got.Why = "the run ended before that: it is added when the run continues"
 		case !s.Planned:
-			got.Why = "it is taken once the plan of the run is approved"
+			got.Why = "it is added once the plan of the run is approved"
 		case x.Item != "" && x.Attempt == "":
 			got.Why = "other items come first"
 		default:
-			got.Why = "a planner makes tasks of it"
+			got.Why = "the planner turns it into tasks"
 			return false, nil
 		}
 		return true, nil

@@ -17,7 +17,7 @@ import (
 
 func attachCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
-	const use, short = "attach [RUN] [--json|--jsonl]", "show a run that another process works on, and answer its questions"
+	const use, short = "attach [RUN] [--json|--jsonl]", "show a run that is in progress in another process, and answer its questions"
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
 		p, err := a.Open(ctx, app.ChangeAccess)
 		if err != nil {
@@ -38,7 +38,7 @@ func attachCommand(a *console.Console) *cobra.Command {
 		}
 		if !s.Status.Ended() {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no process works on run %s: there is nothing to attach to", r.ID),
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s is not in progress: there is nothing to attach to", r.ID),
 				Hint: fmt.Sprintf("Continue it with nexus resume %s, or nexus resume %s --detach.", r.ID, r.ID),
 			}
 		}

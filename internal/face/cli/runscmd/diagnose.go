@@ -32,7 +32,7 @@ type diagnosis struct {
 func diagnoseCommand(a *console.Console) *cobra.Command {
 	var run string
 	var patterns, explains bool
-	c := a.Command("diagnose [RUN|TASK] [--run RUN] [--explain] [--patterns] [--json]", "explain why something did not land, and what to do", func(ctx context.Context, args []string) error {
+	c := a.Command("diagnose [RUN|TASK] [--run RUN] [--explain] [--patterns] [--json]", "explain why tasks did not land, and what to do", func(ctx context.Context, args []string) error {
 		if patterns {
 			all := causes.Patterns()
 			return a.Answer(map[string]any{"patterns": all}, func(s view.Style) string { return drawPatterns(s, all) })
@@ -126,8 +126,8 @@ func drawDiagnosis(s view.Style, d diagnosis) string {
 		title string
 		all   []causes.Cause
 	}{
-		{"why something did not land", d.Causes[:rest]},
-		{"what cost time or money", d.Causes[rest:]},
+		{"why tasks did not land", d.Causes[:rest]},
+		{"costs in time or money", d.Causes[rest:]},
 	} {
 		if len(part.all) == 0 {
 			continue

@@ -29,7 +29,7 @@ func diffCommand(a *console.Console) *cobra.Command {
 	var run string
 	var stat bool
 	var of portion
-	c := a.Command("diff TASK|ATTEMPT [--round N] [--up-to N] [--stat] [--run RUN] [--json]", "print what a task changed, whether it landed or not", func(ctx context.Context, args []string) error {
+	c := a.Command("diff TASK|ATTEMPT [--round N] [--up-to N] [--stat] [--run RUN] [--json]", "print the change of a task, landed or not", func(ctx context.Context, args []string) error {
 		return a.ReadRun(ctx, run, func(p *app.Repository, r journal.Run, s *state.State) error {
 			from, to, err := span(s, args[0], of)
 			if err != nil {
@@ -54,8 +54,8 @@ func diffCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, 1)
 	c.Flags().BoolVar(&stat, "stat", false, "show only the files and how much changed in each")
-	c.Flags().IntVar(&of.round, "round", 0, "show only what round `N` changed, compared with the round before or the attempt's start")
-	c.Flags().IntVar(&of.upTo, "up-to", 0, "show what was changed up to the end of round `N`")
+	c.Flags().IntVar(&of.round, "round", 0, "show only the change of round `N`, compared with the round before or the attempt's start")
+	c.Flags().IntVar(&of.upTo, "up-to", 0, "show the change up to the end of round `N`")
 	console.Least(c, "round", 1)
 	console.Least(c, "up-to", 1)
 	c.MarkFlagsMutuallyExclusive("round", "up-to")

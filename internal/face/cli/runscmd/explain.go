@@ -94,12 +94,12 @@ func drawExplanation(s view.Style, x *explanation) string {
 	if x == nil {
 		return ""
 	}
-	text := "\n" + s.Bold("in the words of "+view.Clean(x.Model)) + " " + s.Dim("(a model: check the events; "+x.Money.String()+")") + "\n"
+	text := "\n" + s.Bold("explanation by "+view.Clean(x.Model)) + " " + s.Dim("(a model: verify it with the events; "+x.Money.String()+")") + "\n"
 	for _, st := range x.Statements {
 		text += s.Wrap(view.Clean(st.Text)+" "+s.Dim("[events "+numbers(st.Events)+"]"), "  ") + "\n"
 	}
 	if len(x.Statements) == 0 {
-		text += "  nothing that it said names an event\n"
+		text += "  none of its statements names an event\n"
 	}
 	for _, why := range x.Dropped {
 		text += s.Wrap(s.Dim("dropped: "+view.Clean(why)), "  ") + "\n"

@@ -19,7 +19,7 @@ import (
 
 func landCommand(a *console.Console) *cobra.Command {
 	target := ""
-	c := a.Command("land [RUN] [--target BRANCH] [--json]", "move your branch to what a run landed, merging if needed", func(ctx context.Context, args []string) error {
+	c := a.Command("land [RUN] [--target BRANCH] [--json]", "move your branch to the result of a run, merging if needed", func(ctx context.Context, args []string) error {
 		return asking(ctx, a, console.First(args), func(p *app.Repository, r journal.Run) error { return land(ctx, a, p, r, target) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, 1)
@@ -73,9 +73,9 @@ func land(ctx context.Context, a *console.Console, p *app.Repository, r journal.
 // safe describes where the landed changes are stored.
 func safe(branch string) string {
 	if branch == "" {
-		return "What landed is kept in the state directory, and on no branch yet: nexus land tries again."
+		return "The landed work is kept in the state directory, but not on a branch yet: nexus land tries again."
 	}
-	return "What landed is safe on the branch " + branch + "."
+	return "The landed work is on the branch " + branch + "."
 }
 
 // unlandable returns why a run has no changes that could land, and the next step.

@@ -78,9 +78,9 @@ func unfollowed(ctx context.Context, a *console.Console, p *app.Repository, id n
 	switch {
 	case err != nil || replayed != nil: // the state is unknown
 	case s.Status.Ended():
-		a.Say("run %s is %s; nexus report %s tells more", id, s.Status, id)
+		a.Say("run %s is %s; for details: nexus report %s", id, s.Status, id)
 	case r.Holder == nil:
-		a.Say("no process works on run %s; nothing is lost, continue with: nexus resume %s", id, id)
+		a.Say("run %s is not in progress; nothing is lost, continue with: nexus resume %s", id, id)
 	default:
 		a.Say("run %s continues without you; nexus logs -f %s shows it again, nexus stop --run %s ends it", id, id, id)
 	}

@@ -14,7 +14,7 @@ import (
 
 func metricsCommand(a *console.Console) *cobra.Command {
 	var everywhere bool
-	const short = "print figures of the runs for Prometheus, once"
+	const short = "print metrics of the runs for Prometheus, once"
 	c := a.Command("metrics [--all]", short, func(ctx context.Context, _ []string) error {
 		o := metrics.Of{Version: buildinfo()}
 		var err error

@@ -55,7 +55,7 @@ func (w *reportFlags) settle(a *console.Console) error {
 
 func reportCommand(a *console.Console) *cobra.Command {
 	var w reportFlags
-	const what = "report on a run: what landed, with evidence, what did not, and what it cost"
+	const what = "report on a run: landed work with evidence, open work, and cost"
 	c := a.Command("report [RUN] [flags]", what, func(ctx context.Context, args []string) error {
 		if err := w.settle(a); err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-var errPatience = errors.New("nobody answered")
+var errPatience = errors.New("there was no answer in time")
 
 // requestResult is the JSON output of a command that makes a request.
 type requestResult struct {
@@ -115,10 +115,8 @@ func makeRequest(ctx context.Context, a *console.Console, p *app.Repository, r j
 			return retried(t, wish, told)
 		case wish.Verb == nexus.VerbTell && t.Status.Ended() && (told.Granted || !told.Held):
 			return fmt.Sprintf("tell: kept for the next attempt at %s, which is %s; start one with: nexus retry %s\n", t.ID, t.Status, t.ID)
-		case told.Granted && told.Why != "":
-			return fmt.Sprintf("%s: granted; %s\n", command(wish), told.Why)
 		case told.Granted:
-			return fmt.Sprintf("%s: granted\n", command(wish))
+			return fmt.Sprintf("%s: %s\n", command(wish), cmp.Or(told.Why, effect(wish)))
 		case told.Held:
 			return fmt.Sprintf("%s: requested; run %s has not answered yet\n", command(wish), r.ID)
 		case idles(wish):
@@ -142,8 +140,41 @@ func command(wish nexus.Request) string {
 	return string(wish.Verb)
 }
 
-// requestProblem returns why a request is pointless in a run without a conductor, and what to do
-// instead; empty if it is not.
+// effect returns the result of a request that a run accepted, as text for people.
+func effect(wish nexus.Request) string {
+	task := string(wish.Task)
+	switch {
+	case wish.Verb == nexus.VerbPause && task != "":
+		return task + " pauses at the next turn of its agent; continue it with: nexus unpause " + task
+	case wish.Verb == nexus.VerbPause:
+		return "every agent pauses at its next turn; continue the run with: nexus resume"
+	case wish.Verb == nexus.VerbResume && task != "":
+		return task + " continues"
+	case wish.Verb == nexus.VerbResume:
+		return "the run continues"
+	case wish.Verb == nexus.VerbStop && wish.Now:
+		return "the run ends now"
+	case wish.Verb == nexus.VerbStop:
+		return "agents finish their turn, then the run ends"
+	case wish.Verb == nexus.VerbSkip:
+		return task + " is skipped"
+	case wish.Verb == nexus.VerbTell:
+		return "the agent of " + task + " gets the message before its next turn"
+	case wish.Verb == nexus.VerbInterrupt:
+		return "the agent of " + task + " is interrupted"
+	case wish.Verb == nexus.VerbAnswer:
+		return "the run has your answer to " + wish.ID
+	case wish.Verb == nexus.VerbApprove:
+		return wish.ID + " is waived"
+	case wish.Verb == nexus.VerbRevise:
+		return wish.ID + " has the new text"
+	default:
+		return "done"
+	}
+}
+
+// requestProblem says why a request has no sense any more in a run that nobody conducts,
+// and what to do instead; empty where it has.
 func requestProblem(s *state.State, wish nexus.Request) (why, hint string) {
 	resume := "Continue the run with nexus resume."
 	if s.Status == nexus.StatusDone {
@@ -161,7 +192,7 @@ func requestProblem(s *state.State, wish nexus.Request) (why, hint string) {
 	case t != nil && wish.Verb == nexus.VerbTell && t.Status == nexus.Skipped:
 		return fmt.Sprintf("tell: %s is %s, no agent works on it", t.ID, t.Status), fmt.Sprintf("Run nexus retry %s first, then nexus resume.", t.ID)
 	case t != nil && wish.Verb == nexus.VerbInterrupt:
-		return fmt.Sprintf("interrupt: no agent works on %s, because no process works on run %s", t.ID, s.Run),
+		return fmt.Sprintf("interrupt: no agent works on %s, because run %s is not in progress", t.ID, s.Run),
 			fmt.Sprintf("nexus tell %s leaves its agent a message.", t.ID)
 	case t != nil && t.Status.Ended() && wish.Verb == nexus.VerbPause:
 		return fmt.Sprintf("pause: %s is %s", t.ID, t.Status), "nexus retry gives a task another chance."
@@ -216,10 +247,10 @@ func consents(s *state.State, wish nexus.Request) string {
 	case nexus.Agrees(wish.Text):
 		return "the plan starts"
 	case nexus.Objection(wish.Text) == "":
-		return "nothing starts, and the run ends; its plan is kept. " +
-			"To get another plan, say what should be different: nexus reject ID --why TEXT"
+		return "no task starts, and the run ends; its plan is kept. " +
+			"To get another plan, give the reason: nexus reject ID --why TEXT"
 	case s.Refusals() >= s.Limits.Refusals:
-		return "nothing starts, and the run ends; its plan is kept. No further plan is made (setting plan.refusals)"
+		return "no task starts, and the run ends; its plan is kept. No further plan is made (setting plan.refusals)"
 	default:
 		return "another plan is made"
 	}
@@ -241,7 +272,7 @@ func stop(ctx context.Context, a *console.Console, p *app.Repository, run nexus.
 		return false, err
 	}
 	told := requestResult{Run: run, Settled: true, Granted: true}
-	return true, a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: granted; run %s is %s\n", run, v.Status) })
+	return true, a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: run %s is %s\n", run, v.Status) })
 }
 
 // stopLoop ends a loop that has no conductor.
@@ -250,7 +281,7 @@ func stopLoop(ctx context.Context, a *console.Console, p *app.Repository, loop n
 		return err
 	}
 	told := requestResult{Run: loop, Settled: true, Granted: true}
-	return a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: granted; loop %s has ended\n", loop) })
+	return a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: loop %s has ended\n", loop) })
 }
 
 // deliverUnanswered does an unanswered request in this process, if that ends the run's work.

@@ -99,7 +99,7 @@ func unmerged(ctx context.Context, p *app.Repository, s *state.State, r *state.R
 // retried describes the result of a retry: the starting point of the next attempt and, if the run
 // is not in progress, that nothing continues by itself.
 func retried(t *state.Task, wish nexus.Request, told requestResult) string {
-	text := "retry: granted"
+	text := fmt.Sprintf("retry: %s is tried again", t.ID)
 	if !told.Granted {
 		text = fmt.Sprintf("retry: recorded; run %s is not in progress, continue it with: nexus resume", told.Run)
 	}

@@ -152,7 +152,7 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew c
 	all.Go(func() { asks.Ask(work) })
 	if err := server.Serve(work); err != nil || ctx.Err() != nil {
 		if err == nil {
-			a.Say("the pages are closed; runs go on without them, and nexus ps lists those that are not over")
+			a.Say("the dashboard is closed; runs continue, and nexus ps lists those that have not ended")
 		}
 		return err
 	}
@@ -183,7 +183,7 @@ func act(a *console.Console, execute host.Execute) access.Act {
 		if needed := access.Least(o.Args); !by.May(needed) {
 			return access.Result{
 				Code: access.CodeRole, Text: fmt.Sprintf("nexus %s needs the role %s, and %s has the role %s", console.First(o.Args), needed, by.Name, by.Role),
-				Hint: "Ask whoever runs the server for another token (nexus serve token add).", Exit: int(console.CodeUsage),
+				Hint: "Ask the person who runs the server for another token (nexus serve token add).", Exit: int(console.CodeUsage),
 			}
 		}
 		args := o.Args

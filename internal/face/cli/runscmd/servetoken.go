@@ -48,8 +48,8 @@ func tokenCommand(a *console.Console) *cobra.Command {
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	add.Args = console.Takes(1, 1)
-	add.Flags().StringVar(&role, "role", string(access.Read), "what they may do: `ROLE` is read, answer, steer or admin")
-	list := a.Command("list [--json]", "list who has a token for the web server", func(ctx context.Context, _ []string) error {
+	add.Flags().StringVar(&role, "role", string(access.Read), "`ROLE` of the person: read, answer, steer or admin")
+	list := a.Command("list [--json]", "list the people who have a token for the web server", func(ctx context.Context, _ []string) error {
 		return book(ctx, func(b access.Book) error {
 			all, err := b.Entries()
 			if err != nil {
@@ -74,7 +74,7 @@ func tokenCommand(a *console.Console) *cobra.Command {
 	for _, c := range []*cobra.Command{add, list, remove} {
 		a.JSONFlag(c)
 	}
-	return a.Parent("token", "manage who may use the web server", add, list, remove)
+	return a.Parent("token", "manage the people who may use the web server", add, list, remove)
 }
 
 func drawHolders(all []holder) string {

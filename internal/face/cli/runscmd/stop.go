@@ -39,10 +39,10 @@ func stopCommand(a *console.Console) *cobra.Command {
 	}
 	f := c.Flags()
 	f.BoolVar(&now, "now", false, "end at once, without letting agents finish their turn")
-	f.BoolVar(&all, "all", false, "throw the kill switch: end all your runs, and let none start")
+	f.BoolVar(&all, "all", false, "turn on the kill switch: end all your runs, and let none start")
 	f.BoolVar(&here, "here", false, "the same for this repository only")
 	f.BoolVar(&lift, "lift", false, "lift the kill switch, yours and this repository's")
-	f.StringVar(&why, "why", "", "reason, as `TEXT`, shown to whoever is stopped by it")
+	f.StringVar(&why, "why", "", "reason, as `TEXT`, shown by every run that it stops")
 	c.MarkFlagsMutuallyExclusive("all", "here", "lift", "now")
 	c.MarkFlagsMutuallyExclusive("all", "here", "lift", "run")
 	return c
@@ -100,7 +100,7 @@ func throwSwitch(ctx context.Context, a *console.Console, here bool, why string)
 		told.Runs = append(told.Runs, all...)
 	}
 	return a.Answer(told, func(view.Style) string {
-		text := fmt.Sprintf("kill switch thrown: %s; nothing starts or continues until nexus stop --lift\n", told.Thrown.Path)
+		text := fmt.Sprintf("kill switch on: %s; nothing starts or continues until nexus stop --lift\n", told.Thrown.Path)
 		if n := len(told.Runs); n > 0 {
 			text += fmt.Sprintf("%s in progress, %d ended\n", view.Count(n, "run"), n-left)
 		}
@@ -182,7 +182,7 @@ func liftSwitch(ctx context.Context, a *console.Console) error {
 	}
 	return a.Answer(told, func(view.Style) string {
 		if len(told.Lifted) == 0 {
-			return "there is no kill switch to lift\n"
+			return "no kill switch is on\n"
 		}
 		return "lifted: " + strings.Join(told.Lifted, ", ") + "\n"
 	})

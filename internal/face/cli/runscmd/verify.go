@@ -10,14 +10,14 @@ import (
 
 func verifyCommand(a *console.Console) *cobra.Command {
 	var o verifyOrder
-	c := a.Command("verify [RUN] [flags]", "check what only a person can judge, and sign it off", func(ctx context.Context, args []string) error {
+	c := a.Command("verify [RUN] [flags]", "check the criteria that only a person can judge, and sign them off", func(ctx context.Context, args []string) error {
 		o.Run = console.First(args)
 		return judgeByHand(ctx, a, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodePerson)
 	c.Args = console.Takes(0, 1)
-	c.Flags().BoolVar(&o.List, "checklist", false, "print what waits for a person as Markdown, without asking")
+	c.Flags().BoolVar(&o.List, "checklist", false, "print the open criteria as Markdown, without asking")
 	c.Flags().StringVar(&o.From, "from", "", "read the answers from the edited checklist in `FILE`; - is standard input")
-	c.Flags().StringVar(&o.Plan, "plan", "", "write a plan that fixes what is wrong to `FILE`, for nexus run --plan; standard output if not given")
+	c.Flags().StringVar(&o.Plan, "plan", "", "write a plan that fixes the problems to `FILE`, for nexus run --plan; standard output if not given")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("checklist", "from")
 	c.MarkFlagsMutuallyExclusive("checklist", "json")

@@ -34,7 +34,7 @@ func drawVitals(s view.Style, v vitals) string {
 	if !v.OK {
 		word = s.Bad(view.Count(len(v.Alerts), "alert"))
 	}
-	fmt.Fprintf(&b, "\nhealth  %s, last heard of %s ago, $%.2f an hour\n", word, view.Clock(v.Silent), v.Hourly)
+	fmt.Fprintf(&b, "\nhealth  %s, last active %s ago, $%.2f an hour\n", word, view.Clock(v.Silent), v.Hourly)
 	for _, a := range v.Alerts {
 		of := ""
 		if a.Of != "" {
@@ -90,7 +90,7 @@ func used(s view.Style, v vitals) string {
 		disk += n
 	}
 	row("total", v.Total, disk, "")
-	return view.Table(s, []string{"", "memory", "cpu", "processes", "threads", "files", "disk", "heard of"}, rows)
+	return view.Table(s, []string{"", "memory", "cpu", "processes", "threads", "files", "disk", "last active"}, rows)
 }
 
 // failing draws the table of failures.

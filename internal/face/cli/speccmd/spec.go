@@ -198,7 +198,7 @@ func ask(ctx context.Context, a *console.Console, p *app.Repository, o progress.
 	if _, err := os.Lstat(filepath.Join(p.Repo.Work, w.File)); err == nil && !force {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: w.File + " was written meanwhile",
-			Hint: fmt.Sprintf("What came of the run is kept: nexus spec --resume %s --name OTHER writes it down, "+
+			Hint: fmt.Sprintf("The result of the run is kept: nexus spec --resume %s --name OTHER writes it to another file, "+
 				"or --force replaces the file.", s.Run),
 		}
 	}

@@ -47,7 +47,7 @@ func (w *Addition) Read(_ context.Context, a *console.Console, file string, args
 	if text == "" && w.Text == "" {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the text is empty",
-			Hint: `Say in words what is to be done, such as "describe the flags in README.md".`,
+			Hint: `Describe the work, such as "describe the flags in README.md".`,
 		}
 	}
 	if text != "" {

@@ -132,7 +132,7 @@ func QueueItems(ctx context.Context, store backlog.Store, items []workitem.Item,
 		return pick(all, items, func(i *workitem.Item) error {
 			if i.State != workitem.Waiting {
 				return &nexus.Error{
-					Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not wait any more: it is %s", i.ID, i.State),
+					Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is no longer waiting: it is %s", i.ID, i.State),
 					Hint: "nexus backlog shows its state.",
 				}
 			}

@@ -29,7 +29,7 @@ func forbidden(a *console.Console, goal string, p *nexus.Plan) error {
 			return &nexus.Error{
 				Code: nexus.CodeForbidden, Message: fmt.Sprintf("%s contains %s, which goals.deny forbids (%s)", t.where,
 					view.Quote(phrase), origins.Of("goals.deny").Where),
-				Hint: "Rephrase it without these words if you mean something else, or ask whoever set the rule.",
+				Hint: "Rephrase it without these words if you mean something else, or ask the person who set the rule.",
 			}
 		}
 	}

@@ -57,8 +57,8 @@ func interviewCommand(a *console.Console) *cobra.Command {
 	f.StringVarP(&file, "file", "f", "", "also read requirements from `FILE`, such as notes; - is standard input")
 	f.BoolVar(&resume, "resume", false, "continue the interview of RUN, by default the last one, or write its spec again")
 	f.StringVar(&name, "name", "", "`NAME` of the spec in "+specDir+"; by default from its title")
-	f.BoolVar(&o.Headless, "headless", false, "ask nobody: the default of each question becomes an assumption")
-	f.BoolVarP(&o.Yes, "yes", "y", false, "ask nobody, and replace a spec of the same name")
+	f.BoolVar(&o.Headless, "headless", false, "ask no questions: the default of each becomes an assumption")
+	f.BoolVarP(&o.Yes, "yes", "y", false, "ask no questions, and replace a spec of the same name")
 	progress.TrafficFlags(c, &o.Traffic)
 	a.JSONFlag(c)
 	a.SettingFlags(c, "model", "budget", "sandbox")
@@ -217,7 +217,7 @@ func sayAssumed(a *console.Console, i *clarify.Interview) {
 		}
 	}
 	if n > 0 {
-		a.Say("%s not confirmed by anybody; read them before you build on the spec", view.Count(n, "assumption"))
+		a.Say("%s not confirmed by a person; read them before you build on the spec", view.Count(n, "assumption"))
 	}
 }
 
@@ -262,7 +262,7 @@ func place(ctx context.Context, a *console.Console, p *app.Repository, made spec
 // replace asks whether a spec may be replaced.
 func replace(ctx context.Context, a *console.Console, rel string, headless bool) error {
 	if !headless && a.Person() {
-		answer, err := a.Keyboard().Line(ctx, rel+" exists and says something else. Replace it? [y/N]: ")
+		answer, err := a.Keyboard().Line(ctx, rel+" exists with other content. Replace it? [y/N]: ")
 		if err == nil && nexus.Agrees(answer) {
 			return nil
 		}

@@ -121,7 +121,7 @@ func compared(ctx context.Context, a *console.Console, run string) error {
 			said = &view.Consent{By: s.Consent.By}
 		}
 		return a.Answer(said, func(style view.Style) string {
-			return cmp.Or(strings.TrimPrefix(view.DrawConsent(style, said), "\n"), "nobody refused or edited the plan\n")
+			return cmp.Or(strings.TrimPrefix(view.DrawConsent(style, said), "\n"), "the plan was not refused or edited\n")
 		})
 	})
 }
@@ -318,7 +318,7 @@ func whatNext(s view.Style, run nexus.RunID) string {
 	of := "nexus plan --run " + string(run)
 	text := "next:\n" + view.Table(view.Style{Width: s.Width, ASCII: s.ASCII}, nil, [][]string{
 		{"  " + of + " --markdown", "briefs, criteria and checks"},
-		{"  " + of + ` --why "..."`, "refuse it: another one is made, which does what you say"},
+		{"  " + of + ` --why "..."`, "refuse it: the planner makes another one for your reason"},
 		{"  " + of + " --markdown >plan.md", "edit it, then"},
 		{"  nexus run --plan plan.md", "carry it out"},
 	})

@@ -22,7 +22,7 @@ func promptCommand(a *console.Console) *cobra.Command {
 	c := a.Command("prompt TASK|SESSION [--role ROLE] [--run RUN] [--json]", "print the next prompt of a task, or the prompts of a session", func(ctx context.Context, args []string) error {
 		if strings.Contains(args[0], "/") {
 			if role != "" {
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--role is of a task: a session has its role", Hint: "Leave out --role, or name the task."}
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--role applies to a task: a session has a role already", Hint: "Leave out --role, or name the task."}
 			}
 			return manifests(ctx, a, run, nexus.SessionID(args[0]))
 		}

@@ -60,7 +60,7 @@ func quickCommand(a *console.Console) *cobra.Command {
 	c.MarkFlagsMutuallyExclusive("file", "finding")
 	preferFlags(f, &o.Goal)
 	f.StringVar(&check, "check", "", "gate or `COMMAND` that passes when the task is done; the default is a command that the task says fails, or else the gate test")
-	f.BoolVar(&stays, "stays", false, "what the task names works now and must still work afterwards, so a check that passes now counts")
+	f.BoolVar(&stays, "stays", false, "the task keeps existing behavior, so a check that passes before the work counts")
 	c.MarkFlagsMutuallyExclusive("check", "finding")
 	c.MarkFlagsMutuallyExclusive("stays", "finding")
 	a.SettingFlags(c, "preset", "approval", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")

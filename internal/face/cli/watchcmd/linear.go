@@ -77,7 +77,7 @@ func (l *linear) tell(s tui.Snapshot) {
 		r := s.Run
 		l.say("Run %s is %s. %d of %s landed. It has spent %s of %s.",
 			r.ID, r.Status, r.Counts.Landed, view.Count(r.Counts.Total, "task"), r.Money.Spent, r.Money.Limit)
-		l.say("Type help and Enter for what you can do. Leaving does not stop the run.")
+		l.say("Type help and Enter for the commands. Leaving does not stop the run.")
 		l.seq = last(s.Log)
 	}
 	l.snap = s
@@ -186,7 +186,7 @@ func (l *linear) act(ctx context.Context, name, text string) {
 			all = append(slices.Clone(i.Actions), all...)
 		}
 	}
-	refused := "there is nothing to use it on"
+	refused := "no item is selected for it"
 	for _, a := range all {
 		fixed := a.Name == "answer" && a.Input == projection.InputNone && a.Args[len(a.Args)-1] != text
 		switch {

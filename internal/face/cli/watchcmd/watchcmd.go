@@ -153,7 +153,7 @@ func attended(a *console.Console, how displayOptions) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: "there is no terminal to draw on",
-		Hint: "nexus attach and nexus logs --follow print lines anywhere, and nexus watch --screen-reader tells in sentences.",
+		Hint: "nexus attach and nexus logs --follow print lines anywhere, and nexus watch --screen-reader prints sentences.",
 	}
 }
 
@@ -181,9 +181,9 @@ func parting(a *console.Console, id nexus.RunID, last tui.Snapshot, err error) e
 	}
 	switch r := last.Run; {
 	case r.Status.Ended():
-		a.Say("run %s is %s: %d of %s landed; nexus report %s tells more", id, r.Status, r.Counts.Landed, view.Count(r.Counts.Total, "task"), id)
+		a.Say("run %s is %s: %d of %s landed; for details: nexus report %s", id, r.Status, r.Counts.Landed, view.Count(r.Counts.Total, "task"), id)
 	case last.Interrupted:
-		a.Say("no process works on run %s; nothing is lost, continue with: nexus resume %s", id, id)
+		a.Say("run %s is not in progress; nothing is lost, continue with: nexus resume %s", id, id)
 	default:
 		a.Say("run %s continues without you; nexus watch %s shows it again, nexus stop --run %s ends it", id, id, id)
 	}

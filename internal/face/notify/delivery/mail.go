@@ -45,7 +45,7 @@ func (m Mail) Check() error {
 	case err != nil || host == "":
 		return fmt.Errorf("server is not host:port: %s", m.Server)
 	case m.TLS == "none" && !webhookpost.IsLoopback(host):
-		return fmt.Errorf("mail would go to %s without encryption (tls), where others on the way can read it", host)
+		return fmt.Errorf("mail to %s would be sent without encryption (tls), so others could read it", host)
 	case m.User != "" && m.Password == "":
 		return errors.New("there is no password for the user (password_env)")
 	case len(m.To) == 0:

@@ -115,7 +115,7 @@ func (l *layout) head() {
 		l.add(Row{Kind: Head, Text: "no comments now: " + view.Clean(r.Why)})
 	}
 	if w := r.Since; l.o.Since && w != nil {
-		l.add(Row{Kind: Head, Text: fmt.Sprintf("only what changed since your review of commit %.12s", view.Clean(w.Commit))})
+		l.add(Row{Kind: Head, Text: fmt.Sprintf("only the changes since your review of commit %.12s", view.Clean(w.Commit))})
 		if w.Rebased {
 			l.add(Row{Kind: Head, Text: "the base moved meanwhile; its changes are left out"})
 		}

@@ -173,7 +173,7 @@ func (h *Hub) Follow(ctx context.Context) error {
 	looking, stop := context.WithCancelCause(ctx)
 	var beat sync.WaitGroup
 	defer beat.Wait()
-	defer stop(errors.New("the journal is not followed any more"))
+	defer stop(errors.New("the journal is no longer followed"))
 	beat.Go(func() { h.refreshLoop(looking) })
 	for e, err := range h.j.Follow(ctx, "", head) {
 		if err != nil {

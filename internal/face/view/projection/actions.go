@@ -46,7 +46,7 @@ func (p *Projection) itemActions(i Item) []Action {
 	switch {
 	case i.Kind == KindSignOff:
 		approve.Name, approve.Label, approve.Input = "waive", "Accept as it is", InputText
-		approve.Ask = "what you looked at, or why it need not be shown"
+		approve.Ask = "your evidence, or the reason why it needs none"
 		approve.Args = []string{"approve", "--why", "{}", "--run", run, "--", i.ID}
 		return []Action{approve}
 	case i.About() != "":
@@ -55,7 +55,7 @@ func (p *Projection) itemActions(i Item) []Action {
 		return []Action{answer("Begin it", "yes"), answer("Skip it", "skip"), answer("Stop here", "stop"), write}
 	case i.Kind == KindApproval || len(i.Choices) > 0:
 		if i.Trigger == nexus.PlanTrigger {
-			reject.Ask = "what should be different: another plan is made; empty ends the run"
+			reject.Ask = "what to change: another plan is made; empty ends the run"
 		}
 		return []Action{approve, reject}
 	}
@@ -87,7 +87,7 @@ func (p *Projection) retryTelling(id nexus.TaskID) Action {
 	a := p.retry(id)
 	a.Name, a.Label, a.Key = "retry-tell", "Retry with a message", "R"
 	if a.Refused == "" {
-		a.Input, a.Ask = InputText, "what its agent should know"
+		a.Input, a.Ask = InputText, "a message for its agent"
 		a.Args = []string{"retry", "--tell", "{}", "--run", string(p.state.Run), "--", string(id)}
 	}
 	return a
@@ -134,7 +134,7 @@ func (p *Projection) undo(id nexus.TaskID) Action {
 // TaskActions returns the actions for a task; impossible ones have the reason.
 func (p *Projection) TaskActions(id nexus.TaskID) []Action {
 	tell := Action{
-		Name: "tell", Label: "Tell its agent", Key: "m", Role: RoleSteer, Input: InputText, Ask: "the message",
+		Name: "tell", Label: "Message to its agent", Key: "m", Role: RoleSteer, Input: InputText, Ask: "the message",
 		Args: []string{"tell", "--run", string(p.state.Run), "--", string(id), "{}"},
 	}
 	switch t := p.state.Task(id); {
@@ -152,7 +152,7 @@ func (p *Projection) TaskActions(id nexus.TaskID) []Action {
 func (p *Projection) interrupt(id nexus.TaskID) Action {
 	a := Action{
 		Name: "interrupt", Label: "Interrupt its agent", Key: "I", Role: RoleSteer, Input: InputReason,
-		Ask:  "what to do instead; may be empty",
+		Ask:  "instructions; may be empty",
 		Args: []string{"interrupt", "--run", string(p.state.Run), "--", string(id), "{}"},
 	}
 	t := p.state.Task(id)

@@ -46,7 +46,7 @@ func PullRequestText(r Report, limit int) string {
 	}
 	all = append(all,
 		folded("Money and time", "| | |\n|---|--:|\n", r.costLines()),
-		folded("Decided on the way", "", r.decisionLines()),
+		folded("Decisions during the run", "", r.decisionLines()),
 		folded("Gates", "| gate | judged | failed | undecided | time |\n|---|--:|--:|--:|--:|\n", r.gateLines()),
 	)
 	return fit(all, limit, "nexus report "+string(r.Run)+" --html FILE has all of it")
@@ -234,7 +234,7 @@ func Markdown(r Report) string {
 	for _, s := range []section{
 		r.landedTable("## Landed\n\n"), r.leftList("\n## Not landed\n\n"), r.lookList("\n## Look at first\n\n"),
 		{open: "\n## Money and time\n\n| | |\n|---|--:|\n", lines: r.costLines()},
-		{open: "\n## Decided on the way\n\n", lines: r.decisionLines()},
+		{open: "\n## Decisions during the run\n\n", lines: r.decisionLines()},
 	} {
 		if len(s.lines) > 0 {
 			b.WriteString(s.open + strings.Join(s.lines, "\n") + "\n")

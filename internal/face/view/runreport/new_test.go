@@ -118,7 +118,7 @@ func TestLookAt(t *testing.T) {
 		{Task: "T1", Kind: "tests", Text: "it changed a_test.go"},
 		{Task: "T1", Kind: "critical", Text: "a.go  an old key"},
 		{Task: "T1", Kind: "finding", Text: "minor: a.go:3: long"},
-		{Task: "T1", Kind: "late", Text: "was told too late: use tabs"},
+		{Task: "T1", Kind: "late", Text: "was sent too late: use tabs"},
 		{Kind: "alert", Text: "900M are free"},
 	}
 	if d := cmp.Diff(want, r.LookAt); d != "" {

@@ -269,7 +269,7 @@ func (p *page) decided(r Report) {
 	if len(r.Decided) == 0 {
 		return
 	}
-	p.WriteString("<section aria-labelledby=\"decided\">\n<h2 id=\"decided\">Decided on the way</h2>\n<ul>\n")
+	p.WriteString("<section aria-labelledby=\"decided\">\n<h2 id=\"decided\">Decisions during the run</h2>\n<ul>\n")
 	for _, d := range r.Decided {
 		p.WriteString("<li>")
 		if d.Task != "" {

@@ -248,7 +248,7 @@ func (r *Report) addAttention(o ReportInput) {
 		}
 	}
 	for _, l := range o.Run.Late {
-		add(l.Task, "late", "was told too late: "+l.Text)
+		add(l.Task, "late", "was sent too late: "+l.Text)
 	}
 	for _, a := range o.Run.Alerts {
 		if a.Cleared.IsZero() {

@@ -180,7 +180,7 @@ func (b Book) Remove(name string) error {
 		left := slices.DeleteFunc(slices.Clone(all), func(e Entry) bool { return e.Name == name })
 		if len(left) == len(all) {
 			return nil, &nexus.Error{
-				Code: nexus.CodeNotFound, Message: "nobody with that name has a token",
+				Code: nexus.CodeNotFound, Message: "no person of that name has a token",
 				Hint: "See nexus serve token list.",
 			}
 		}

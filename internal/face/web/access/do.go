@@ -53,7 +53,7 @@ func (s Site) Do(ctx context.Context, by Person, ask Ask) (Result, error) {
 	if !by.May(Role(action.Role)) {
 		return Result{}, &nexus.Error{
 			Code: CodeRole, Message: fmt.Sprintf("%s needs the role %s, and %s has the role %s", action.Name, action.Role, by.Name, by.Role),
-			Hint: "Ask whoever runs the server for another token (nexus serve token add).",
+			Hint: "Ask the person who runs the server for another token (nexus serve token add).",
 		}
 	}
 	args, err := fill(action, ask)
@@ -81,7 +81,7 @@ func pick(all []projection.Action, ask Ask) (projection.Action, error) {
 	switch {
 	case len(all) == 0:
 		about := view.Quote(ask.Item + string(ask.Task))
-		const hint = "It is over, or it never was: see the inbox of the run."
+		const hint = "It was answered already, or does not exist: see the inbox of the run."
 		return projection.Action{}, wrong(nexus.CodeNotFound, "nothing can be done about "+about, hint)
 	case len(found) == 0:
 		hint := "Actions: " + strings.Join(slices.Compact(names), ", ") + "."
@@ -110,7 +110,7 @@ func fill(a projection.Action, ask Ask) ([]string, error) {
 		return nil, wrong(nexus.CodeInvalidInput, a.Name+" needs an input: "+a.Ask, "Send it as input.")
 	case len(text) > maxInput:
 		about := fmt.Sprintf("the input has more than %d bytes", maxInput)
-		return nil, wrong(nexus.CodeInvalidInput, about, "Say it in fewer words, or name a file.")
+		return nil, wrong(nexus.CodeInvalidInput, about, "Shorten it, or name a file.")
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return nil, wrong(nexus.CodeInvalidInput, "the input is not text", "Send UTF-8 without NUL.")
 	case a.Confirm != "" && !ask.Confirm:

@@ -48,7 +48,7 @@ const (
 	// no cookie; from this page it does.
 	knock = `<p>nexus serve prints an address with the token in it, which ends with /?token=TOKEN. Open that address, or enter the token here.</p>` +
 		`<form><label>Token <input name=token type=password required autocomplete=off></label> <button>Enter</button></form>` +
-		`<p>Who has no token asks who runs the server for one: nexus serve token add.</p>` +
+		`<p>If you have no token, ask the person who runs the server for one: nexus serve token add.</p>` +
 		`<p>If this browser was let in before, <a href="">open this page again</a>.</p>`
 )
 

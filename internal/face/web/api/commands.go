@@ -65,23 +65,23 @@ const maxPlan = 1 << 20
 // commanded returns the endpoints that run a command of the program.
 func commanded() []endpoint {
 	const run = "/api/v1/runs/{run}"
-	compare := changes(run+"/plan/compare", "what is different in an edited plan, or what is wrong with it", access.Steer, (*API).compare)
+	compare := changes(run+"/plan/compare", "the differences of an edited plan, or its errors", access.Steer, (*API).compare)
 	approve := changes(run+"/plan", "approve an edited plan in place of the one that the run asks about", access.Steer, (*API).approve)
 	compare.limit, approve.limit = 2*maxPlan, 2*maxPlan
 	return []endpoint{
-		reads(run+"/tasks/{task}/diff", "what a task changed, the riskiest files first, with comments and drafts of the caller", nil,
+		reads(run+"/tasks/{task}/diff", "the change of a task, the riskiest files first, with comments and drafts of the caller", nil,
 			prints[diffview.Review](func(c call) []string {
 				return []string{"review", "--run", string(c.run()), "--json", "--", c.PathValue("task")}
 			})),
-		changes(run+"/tasks/{task}/diff", "review what a task changed: comment, resolve, apply suggestions and approve, all at once", access.Steer, (*API).review),
+		changes(run+"/tasks/{task}/diff", "review the change of a task: comment, resolve, apply suggestions and approve, all at once", access.Steer, (*API).review),
 		reads(run+"/plan/text", "the plan of a run as Markdown, as people edit it", nil, (*API).text),
 		compare, approve,
 		reads(run+"/checks/again", "the gates that were run again since the server began, the latest first", paging, (*API).reruns),
 		changes(run+"/checks/again", "run one gate of a task again; it decides nothing in the run", access.Steer, (*API).rerun),
-		reads(run+"/interview", "what people were asked about the goal, and what they answered", nil,
+		reads(run+"/interview", "the questions about the goal, and their answers", nil,
 			seen(func(p *projection.Projection, c call) (projection.Interview, error) { return p.Interview(c.now), nil })),
 		reads(run+"/at/{seq}", "a run and its tasks as they were after an event", nil, (*API).then),
-		reads(run+"/report", "what landed with evidence, what did not and why, money, time, graph and timeline", nil,
+		reads(run+"/report", "landed work with evidence, open work with reasons, money, time, graph and timeline", nil,
 			prints[runreport.Report](func(c call) []string { return []string{"report", "--json", "--", string(c.run())} })),
 		reads("/api/v1/history", "figures over all runs of the repository", []param{{"since", "only runs since then: a date, or an age such as 7d"}},
 			prints[history.Figures](func(c call) []string {
@@ -91,9 +91,9 @@ func commanded() []endpoint {
 				return []string{"history", "--json"}
 			})),
 		reads("/api/v1/memory", "what was learned", nil, prints[commandoutput.Memory](command("memory", "list", "--json"))),
-		changes("/api/v1/memory", "approve or forget what was learned", access.Admin, (*API).learn),
-		reads("/api/v1/rules", "what agents are told wherever they work", nil, prints[commandoutput.Rules](command("rules", "--json"))),
-		forAdmins(reads("/api/v1/doctor", "whether what Nexus needs is there", nil, prints[commandoutput.Doctor](command("doctor", "--json")))),
+		changes("/api/v1/memory", "approve or forget an episode", access.Admin, (*API).learn),
+		reads("/api/v1/rules", "the instructions that agents get for every path", nil, prints[commandoutput.Rules](command("rules", "--json"))),
+		forAdmins(reads("/api/v1/doctor", "whether the requirements of Nexus are met", nil, prints[commandoutput.Doctor](command("doctor", "--json")))),
 		forAdmins(reads("/api/v1/settings", "all settings, and where each comes from", nil, prints[commandoutput.Settings](command("config", "--json")))),
 		forAdmins(reads("/api/v1/settings/{key}", "a setting, with what it means", nil,
 			prints[commandoutput.Explained](func(c call) []string { return []string{"config", "get", "--json", "--", c.PathValue("key")} }))),
@@ -246,7 +246,7 @@ func (a *API) set(c call, s SettingChange) (Done, int, error) {
 	if s.Confirm {
 		if c.by().Name != access.Owner {
 			return Done{}, 0, &nexus.Error{
-				Code: access.CodeRole, Message: "only who started the server may agree to what a setting opens",
+				Code: access.CodeRole, Message: "only the person who started the server may agree to a setting that allows more",
 				Hint: "Ask them to run nexus config set.",
 			}
 		}

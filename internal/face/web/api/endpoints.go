@@ -88,7 +88,7 @@ type Done struct {
 var (
 	ofTask = []param{{"task", "only those of this task"}}
 	ofWhat = []param{{"task", "the task"}, {"item", "the item"}}
-	ofLane = []param{{"lane", "only tasks in this lane, such as needs-you or running"}}
+	ofLane = []param{{"lane", "only tasks in this state, such as needs-you or running"}}
 )
 
 // endpoints returns the endpoints of the API, besides its description and the stream.
@@ -97,25 +97,25 @@ func endpoints() []endpoint {
 	return append([]endpoint{
 		reads("/api/v1/runs", "the runs of the repository, the latest first", paging, (*API).runs),
 		changes("/api/v1/runs", "start a run in the background; it continues when the server ends", access.Admin, (*API).start),
-		reads("/api/v1/inbox", "what waits for a person, or what one should know of, in all runs", paging, (*API).inboxes),
+		reads("/api/v1/inbox", "questions and notices of all runs", paging, (*API).inboxes),
 		reads(run, "the status of a run", nil, seen(func(p *projection.Projection, c call) (view.Run, error) { return p.Run(c.now), nil })),
 		reads(run+"/inbox", "what waits for a person in a run", paging, listed(inbox)),
 		reads(run+"/tasks", "the tasks of a run, in the order of the plan", slices.Concat(paging, ofLane), listed(cards)),
 		reads(run+"/tasks/{task}", "a task with its criteria, attempts, checks and what can be done with it", nil, seen(task)),
 		reads(run+"/attempts", "the attempts at the tasks of a run", slices.Concat(paging, ofTask), listed(attempts)),
 		reads(run+"/sessions", "the sessions of agents", slices.Concat(paging, ofTask), listed(sessions)),
-		reads(run+"/sessions/{session...}", "a session as it was said", nil, (*API).session),
+		reads(run+"/sessions/{session...}", "the transcript of a session", nil, (*API).session),
 		reads(run+"/plan", "the plan of a run", nil, seen(plan)),
-		reads(run+"/evidence", "which criteria are met on what landed, and by what evidence", nil, (*API).evidence),
+		reads(run+"/evidence", "which criteria the landed work meets, with evidence", nil, (*API).evidence),
 		reads(run+"/ledger", "what a run costs: by task, role, model, stage and day", nil, seen(ledger)),
 		reads(run+"/graph", "the plan as a layered graph, with its critical path and collisions", nil, seen(graph)),
-		reads(run+"/graph/without/{task}", "what would be if a task were skipped", nil, seen(without)),
-		reads(run+"/timeline", "who did what when", nil, seen(timeline)),
-		reads(run+"/checks", "which gate said what of which task", nil, seen(checks)),
-		reads(run+"/log", "what happened, a line for each event; cursor is the number of an event", paging, (*API).log),
-		reads(run+"/actions", "what can be done with a run, or a task or an item of its inbox", ofWhat, seen(offer)),
-		reads(run+"/requests", "what was asked of a run, by whom, and what became of it; the oldest first", paging, (*API).requests),
-		changes(run+"/requests", "take an action: one of those that actions, inbox or a task offer", access.Answer, (*API).request),
+		reads(run+"/graph/without/{task}", "the effect of skipping a task", nil, seen(without)),
+		reads(run+"/timeline", "the timeline of attempts", nil, seen(timeline)),
+		reads(run+"/checks", "the result of each gate for each task", nil, seen(checks)),
+		reads(run+"/log", "the events, one line each; cursor is the number of an event", paging, (*API).log),
+		reads(run+"/actions", "the possible actions on a run, a task or an item of its inbox", ofWhat, seen(offer)),
+		reads(run+"/requests", "the requests to a run, who made them, and their results; the oldest first", paging, (*API).requests),
+		changes(run+"/requests", "perform an action that actions, inbox or a task lists", access.Answer, (*API).request),
 	}, commanded()...)
 }
 
@@ -356,7 +356,7 @@ func (a *API) start(c call, s Start) (Done, int, error) {
 		args = append(args, "--land")
 	}
 	if strings.TrimSpace(s.Goal) == "" {
-		return Done{}, 0, invalid("the goal is empty", "Say in goal what must be true afterwards.")
+		return Done{}, 0, invalid("the goal is empty", "Describe in goal what must be true afterwards.")
 	}
 	order := access.Order{Args: append(args, "--", s.Goal)}
 	return done(a.Act(context.WithoutCancel(c.Context()), c.by(), order), http.StatusAccepted)

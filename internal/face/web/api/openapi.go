@@ -30,7 +30,7 @@ func schema(t reflect.Type) (*jsonschema.Schema, error) {
 
 type object = map[string]any
 
-const about = "What runs do, what waits for people, and what can be done about it."
+const about = "Runs, questions for people, and actions on both."
 
 var wildcard = pattern.Lazy(`\{([a-z]+)(\.\.\.)?\}`)
 
@@ -95,7 +95,7 @@ func OpenAPI() ([]byte, error) {
 func streamed() endpoint {
 	return endpoint{
 		method: "GET", path: access.Events, role: access.Read, answer: reflect.TypeFor[view.Event](),
-		about: "what happens, as server-sent events; data is an Event, id its number",
+		about: "new events, as server-sent events; data is an Event, id its number",
 		query: []param{
 			{"run", "only events of this run"},
 			{"task", "only events about this task of the run"},

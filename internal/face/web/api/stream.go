@@ -55,7 +55,7 @@ func parseWish(q url.Values, lastID string) (wish, error) {
 		}
 	}
 	if w.task != "" && w.run == "" {
-		return wish{}, invalid("task without run", "Say which run the task is of: ?run=RUN&task="+url.QueryEscape(string(w.task))+".")
+		return wish{}, invalid("task without run", "Name the run of the task: ?run=RUN&task="+url.QueryEscape(string(w.task))+".")
 	}
 	number := q.Get("after")
 	if lastID != "" {

@@ -157,7 +157,7 @@ func (s *Site) find(run nexus.RunID, of, do, label string) (Action, error) {
 			return a, nil
 		}
 	}
-	return Action{}, fmt.Errorf("%s: nothing waits for that any more", cmp.Or(label, do))
+	return Action{}, fmt.Errorf("%s: this no longer waits for an answer", cmp.Or(label, do))
 }
 
 // live notifies a page of changes, at most three times a second: the page then reloads its

@@ -293,11 +293,11 @@ func (c BoardCard) drops() string {
 	}
 	do("retry", string(projection.LaneReady), string(projection.LaneRunning), "plan", "work")
 	do("skip", string(projection.LaneStopped))
-	why("%s gets here by itself when it needs somebody.", string(projection.LaneNeedsYou), "person")
-	why("%s gets here when its agent submits: gates are not skipped.", string(projection.LaneVerifying), "gate")
-	why("%s gets here when its gates pass: reviewers take it from there.", string(projection.LaneReview))
-	why("%s gets here when it is accepted. Approve it in the inbox if it waits for that.", string(projection.LaneLanding), "land")
-	why("%s waits for other tasks only where the plan says so.", string(projection.LaneBlocked))
+	why("%s moves here by itself when it needs a person.", string(projection.LaneNeedsYou), "person")
+	why("%s moves here when its agent submits: gates are not skipped.", string(projection.LaneVerifying), "gate")
+	why("%s moves here when its gates pass: then it is reviewed.", string(projection.LaneReview))
+	why("%s moves here when it is accepted. Approve it in the inbox if it waits for that.", string(projection.LaneLanding), "land")
+	why("%s waits only for tasks that the plan names.", string(projection.LaneBlocked))
 	why("%s is done when its commit has landed, not before.", string(projection.LaneDone), "done")
 	return jsonOf(all)
 }

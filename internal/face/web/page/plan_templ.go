@@ -59,7 +59,7 @@ func planScreen(f Frame, p Planner) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Tasks) == 0 {
-				templ_7745c5c3_Err = empty("There is no plan yet.", "The plan is being made, or its interview is not over.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty("There is no plan yet.", "The plan is being made, or its interview has not ended.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -99,7 +99,7 @@ func (a *Account) admitWaiting(now time.Time) {
 		h := p.pool.holds(p.need, now)
 		switch wait := h.until.Sub(now); {
 		case h.why == "" && a.crowd.full():
-			p.hold = hold{why: fmt.Sprintf("%d calls are under way", a.crowd.in)}
+			p.hold = hold{why: fmt.Sprintf("%d calls are in progress", a.crowd.in)}
 		case h.why == "":
 			a.admit(p, now)
 			close(p.ready)

@@ -54,7 +54,7 @@ func (f HiddenFile) String() string {
 	if f.Why == WhyIgnored {
 		return fmt.Sprintf("%s is hidden from agents: %s", f.Name, f.Why)
 	}
-	return fmt.Sprintf("%s is hidden from agents: %s. Whoever runs Nexus can show it with policy.show = [%q] in their own configuration", f.Name, f.Why, f.Name)
+	return fmt.Sprintf("%s is hidden from agents: %s. The user of Nexus can show it with policy.show = [%q] in their own configuration", f.Name, f.Why, f.Name)
 }
 
 // Secret reports whether it is hidden because of its content.
