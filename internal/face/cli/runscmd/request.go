@@ -173,8 +173,8 @@ func effect(wish nexus.Request) string {
 	}
 }
 
-// requestProblem says why a request has no sense any more in a run that nobody conducts,
-// and what to do instead; empty where it has.
+// requestProblem returns why a request is pointless in a run without a conductor, and what to do
+// instead; empty if it is not.
 func requestProblem(s *state.State, wish nexus.Request) (why, hint string) {
 	resume := "Continue the run with nexus resume."
 	if s.Status == nexus.StatusDone {
